@@ -348,7 +348,7 @@ impl Customer {
         }
         let due = shown(&attempt["remaining_in_crypto"]).filter(|_| !is_paid);
         let due = due.unwrap_or(0);
-        let link = invoice.asset.shown(&invoice.qr_string, address, due);
+        let link = invoice.asset.link(address, due);
         if attempt["qr_string"] != link {
             let details = format!("{} for {link}", attempt["qr_string"]);
             violated("the QR code requests the amount due", details);

@@ -158,7 +158,6 @@ impl Gateway {
     ) -> Invoice {
         let address = asset.address(&self.random);
         let minutes = self.random.between(1, self.longest_minutes);
-        let qr_string = asset.qr_string(&address, amounts[0], &self.random);
         Invoice {
             id: format!("inv_{}", self.random.hex()),
             requested,
@@ -167,7 +166,6 @@ impl Gateway {
             amounts,
             local_currency,
             address,
-            qr_string,
             session: None,
             created_at: now,
             expires_at: now + minutes * 60_000,

@@ -1,5 +1,5 @@
-//! An invoice of the model: its payments on the chain, and the correct status; and its asset: addresses with checksums, QR
-//! strings, and the expected links.
+//! An invoice of the model: its payments on the chain, and the correct status; and its asset: addresses with checksums, and
+//! the expected links.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,6 @@ pub(crate) struct Invoice {
     pub(crate) amounts: Amounts,
     pub(crate) local_currency: &'static str,
     pub(crate) address: String,
-    pub(crate) qr_string: String,
     /// Its session, if the customer pays on the hosted page.
     pub(crate) session: Option<Session>,
     pub(crate) created_at: Millis,
@@ -177,7 +176,7 @@ impl Invoice {
             None => Shown {
                 local_currency: Some(self.local_currency.to_owned()),
                 address: Some(self.address.clone()),
-                qr_string: Some(self.qr_string.clone()),
+                qr_string: Some(self.address.clone()),
                 page_url: None,
             },
         };
@@ -240,7 +239,7 @@ impl Invoice {
             invoice_expired_in: ((self.expires_at - self.created_at) / 60_000).to_string(),
             deposit_crypto: self.asset.code.to_owned(),
             deposit_address: self.address.clone(),
-            qr_string: self.qr_string.clone(),
+            qr_string: self.address.clone(),
             invoice_amount_in_crypto: crypto,
             invoice_amount_in_usd: usd,
             local_currency_amount: local,
@@ -263,117 +262,55 @@ pub(crate) fn requested_amounts(request: &Value) -> Option<Amounts> {
 pub(crate) struct Asset {
     pub(crate) code: &'static str,
     pub(crate) price: i128,
-    form: Form,
-    /// The token's contract on the test network; `None` for the chain's own coin.
-    token: Option<&'static str>,
-    decimals: u32,
+    /// The version byte of addresses in `Base58Check`; `None` for `0x` and 40 digits.
+    version: Option<u8>,
+    /// The scheme of links, where an address alone names the coin and its network.
+    scheme: Option<&'static str>,
 }
-
-#[derive(Clone, Copy, Debug)]
-enum Form {
-    /// `0x` and 40 digits, and the chain id of the test network.
-    Evm(u32),
-    /// `Base58Check` with this version byte, and the scheme of its URI.
-    Base58(u8, &'static str),
-}
-
-const SEPOLIA: u32 = 11_155_111;
-const SEPOLIA_TOKEN: &str = "0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0";
-const NILE_TOKEN: &str = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf";
 
 pub(crate) const ASSETS: [Asset; 7] = [
-    Asset::new("BTC", 64_000, Form::Base58(0x6f, "bitcoin"), 8),
-    Asset::new("ETH", 3_100, Form::Evm(SEPOLIA), 18),
-    Asset::token("USDTERC20", Form::Evm(SEPOLIA), SEPOLIA_TOKEN),
-    Asset::new("BNB", 580, Form::Evm(97), 18),
-    Asset::new("LTC", 84, Form::Base58(0x3a, "litecoin"), 8),
-    Asset::new("TRX", 2, Form::Base58(0x41, "tron"), 6),
-    Asset::token("USDTTRC20", Form::Base58(0x41, "tron"), NILE_TOKEN),
+    Asset::new("BTC", 64_000, Some(0x6f), Some("bitcoin")),
+    Asset::new("ETH", 3_100, None, None),
+    Asset::new("USDTERC20", 1, None, None),
+    Asset::new("BNB", 580, None, None),
+    Asset::new("LTC", 84, Some(0x3a), Some("litecoin")),
+    Asset::new("TRX", 2, Some(0x41), None),
+    Asset::new("USDTTRC20", 1, Some(0x41), None),
 ];
 
 impl Asset {
-    const fn new(code: &'static str, price: i128, form: Form, decimals: u32) -> Self {
+    const fn new(
+        code: &'static str,
+        price: i128,
+        version: Option<u8>,
+        scheme: Option<&'static str>,
+    ) -> Self {
         Self {
             code,
             price,
-            form,
-            token: None,
-            decimals,
-        }
-    }
-
-    const fn token(code: &'static str, form: Form, token: &'static str) -> Self {
-        Self {
-            token: Some(token),
-            ..Self::new(code, 1, form, 6)
+            version,
+            scheme,
         }
     }
 
     pub(crate) fn address(self, random: &SeededRandom) -> String {
         let digits = format!("{}{}", random.hex(), &random.hex()[..8]);
-        match self.form {
-            Form::Evm(_) => format!("0x{digits}"),
-            Form::Base58(version, _) => {
-                let hash = hex::decode(digits).expect("hexadecimal digits");
-                let checked = bs58::encode([&[version][..], &hash].concat()).with_check();
-                checked.into_string()
-            }
-        }
+        let Some(version) = self.version else {
+            return format!("0x{digits}");
+        };
+        let hash = hex::decode(digits).expect("hexadecimal digits");
+        let checked = bs58::encode([&[version][..], &hash].concat()).with_check();
+        checked.into_string()
     }
 
-    /// Returns the gateway's QR string; sometimes only the address, sometimes without the network.
-    pub(crate) fn qr_string(self, address: &str, amount: i128, random: &SeededRandom) -> String {
-        if random.percent(20) {
+    /// The expected link for an amount due that a coin can express; other forms are tested in `crates/address`.
+    pub(crate) fn link(self, address: &str, due: i128) -> String {
+        let is_payable = due > 0 && due % (ONE / 100_000_000) == 0;
+        let Some(scheme) = self.scheme.filter(|_| is_payable) else {
             return address.to_owned();
-        }
-        let names_network = random.percent(80);
-        let units = amount / 10_i128.pow(18 - self.decimals);
-        let amount = text(amount);
-        match (self.form, self.token) {
-            (Form::Base58(_, scheme), Some(token)) if names_network => {
-                format!("{scheme}:{address}?token={token}&amount={amount}")
-            }
-            (Form::Base58(_, scheme), _) => format!("{scheme}:{address}?amount={amount}"),
-            (Form::Evm(chain), Some(token)) if names_network => {
-                format!("ethereum:{token}@{chain}/transfer?address={address}&uint256={units}")
-            }
-            (Form::Evm(_), Some(token)) => {
-                format!("ethereum:{token}/transfer?address={address}&uint256={units}")
-            }
-            (Form::Evm(chain), None) if names_network => {
-                format!("ethereum:{address}@{chain}?value={units}")
-            }
-            (Form::Evm(SEPOLIA), None) => format!("ethereum:{address}?value={units}"),
-            (Form::Evm(_), None) => address.to_owned(),
-        }
-    }
-
-    /// Returns the expected link for a QR string and an amount due: a URI that names the test network or its token,
-    /// else the address.
-    pub(crate) fn shown(self, qr_string: &str, address: &str, due: i128) -> String {
-        let unit = 10_i128.pow(18 - self.decimals);
-        if due == 0 || due % unit != 0 {
-            return address.to_owned();
-        }
-        let units = due / unit;
-        let written = text(due);
-        let digits = written.trim_end_matches('0');
-        match (self.form, self.token) {
-            (Form::Base58(_, "tron"), Some(token)) if qr_string.contains("token=") => {
-                let zero = if due % ONE == 0 { "0" } else { "" };
-                format!("tron:{address}?token={token}&amount={digits}{zero}")
-            }
-            (Form::Base58(_, scheme), _) if scheme != "tron" => {
-                let digits = digits.trim_end_matches('.');
-                format!("{scheme}:{address}?amount={digits}")
-            }
-            (Form::Evm(chain), Some(token)) if qr_string.contains('@') => {
-                format!("ethereum:{token}@{chain}/transfer?address={address}&uint256={units}")
-            }
-            (Form::Evm(chain), None) if qr_string.contains('@') => {
-                format!("ethereum:{address}@{chain}?value={units}")
-            }
-            _ => address.to_owned(),
-        }
+        };
+        let amount = text(due);
+        let amount = amount.trim_end_matches('0').trim_end_matches('.');
+        format!("{scheme}:{address}?amount={amount}")
     }
 }
