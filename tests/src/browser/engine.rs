@@ -103,24 +103,12 @@ pub(super) enum NetworkLog {
 pub(super) const NETWORK_LOG_FILE: &str = "network.json";
 pub(super) const PROFILE: &str = "profile";
 
-/// Features of Chromium that send requests to servers of its maker.
-const DISABLED_FEATURES: &str = "--disable-features=AutofillServerCommunication,OptimizationGuideModelDownloading,OptimizationHints";
-
 /// Chromium: headless, a new profile, no background requests.
-const FLAGS: [&str; 12] = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-quic",
-    "--no-first-run",
-    "--no-proxy-server",
-    "--disable-background-networking",
-    "--disable-component-update",
-    DISABLED_FEATURES,
-    "--disable-extensions",
-    "--disable-sync",
-];
+const FLAGS: &str = "\
+    --headless=new --no-sandbox --disable-gpu --disable-dev-shm-usage --disable-quic \
+    --no-first-run --no-proxy-server --disable-background-networking --disable-component-update \
+    --disable-extensions --disable-sync \
+    --disable-features=AutofillServerCommunication,OptimizationGuideModelDownloading,OptimizationHints";
 
 pub(super) fn capabilities(
     engine: Engine,
@@ -154,7 +142,7 @@ fn chromium(folder: &Folder, options: BrowserOptions, log: NetworkLog) -> Value 
         let file = folder.file(NETWORK_LOG_FILE);
         format!("--log-net-log={}", file.display())
     });
-    let flags = FLAGS.into_iter().map(str::to_owned).chain(own);
+    let flags = FLAGS.split(' ').map(str::to_owned).chain(own);
     let flags = flags.chain(motion).chain(log_flag);
     json!({
         "browserName": "chrome",

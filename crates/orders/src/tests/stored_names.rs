@@ -12,13 +12,13 @@ use crate::{
 };
 
 #[track_caller]
-fn are_stored<T, const N: usize>(words: [&'static str; N])
+fn are_stored<T>(words: &str)
 where
     T: VariantArray + Copy + PartialEq + Debug + Into<&'static str> + FromStr,
 {
     let written: Vec<&str> = T::VARIANTS.iter().map(|word| (*word).into()).collect();
-    assert_eq!(written, words);
-    for (variant, word) in T::VARIANTS.iter().zip(words) {
+    assert_eq!(written.join(" "), words);
+    for (variant, word) in T::VARIANTS.iter().zip(written) {
         assert_eq!(word.parse::<T>().ok().as_ref(), Some(variant));
     }
     assert!("unknown".parse::<T>().is_err());
@@ -26,55 +26,27 @@ where
 
 #[test]
 fn stored_names_never_change() {
-    are_stored::<PriceSource, _>(["catalogue", "store_server", "order_token", "customer"]);
-    are_stored::<Flow, _>(["custom", "hosted"]);
-    are_stored::<DecisionKind, _>(["accept_as_paid", "keep_waiting", "close"]);
-    are_stored::<DecisionOutcome, _>(["accepted", "closed"]);
-    are_stored::<AttentionCause, _>([
-        "needs_review",
-        "address_changed",
-        "blocked",
-        "underpaid",
-        "ended_with_money",
-        "reverted",
-        "late_payment",
-        "second_payment",
-    ]);
-    are_stored::<Abandoned, _>(["refused", "outcome_unknown", "blocked"]);
-    are_stored::<PaymentState, _>([
-        "waiting",
-        "detected",
-        "confirming",
-        "settled",
-        "underpaid",
-        "failed",
-        "cancelled",
-        "expired",
-        "address_changed",
-    ]);
-    are_stored::<PollPriority, _>(["unwatched", "watched", "callback"]);
+    are_stored::<PriceSource>("catalogue store_server order_token customer");
+    are_stored::<Flow>("custom hosted");
+    are_stored::<DecisionKind>("accept_as_paid keep_waiting close");
+    are_stored::<DecisionOutcome>("accepted closed");
+    are_stored::<AttentionCause>(
+        "needs_review address_changed blocked underpaid ended_with_money reverted late_payment \
+         second_payment",
+    );
+    are_stored::<Abandoned>("refused outcome_unknown blocked");
+    are_stored::<PaymentState>(
+        "waiting detected confirming settled underpaid failed cancelled expired address_changed",
+    );
+    are_stored::<PollPriority>("unwatched watched callback");
 }
 
 #[test]
 fn names_of_events_never_change() {
-    let facts = [
-        "created",
-        "attempt_opened",
-        "payment_seen",
-        "processing",
-        "paid",
-        "overpaid",
-        "underpaid",
-        "failed",
-        "expired",
-        "cancelled",
-        "blocked",
-        "late_payment",
-        "reverted",
-        "email_added",
-    ];
-    assert_eq!(EventType::VARIANTS.len(), facts.len());
-    for (event, fact) in EventType::VARIANTS.iter().zip(facts) {
+    let facts = "created attempt_opened payment_seen processing paid overpaid underpaid failed \
+                 expired cancelled blocked late_payment reverted email_added";
+    assert_eq!(EventType::VARIANTS.len(), facts.split(' ').count());
+    for (event, fact) in EventType::VARIANTS.iter().zip(facts.split(' ')) {
         let (order, donation) = (format!("order.{fact}"), format!("donation.{fact}"));
         assert_eq!(<&str>::from(event), order);
         assert_eq!(event.name_for(PriceSource::Catalogue), order);

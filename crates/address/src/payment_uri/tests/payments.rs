@@ -113,56 +113,18 @@ fn every_asset_has_a_payment_to_an_intact_address() {
 
 /// Texts that an edit puts into a gateway's text: parts of other payments, and letters that look like others, are not seen,
 /// or turn the text around.
-const PIECES: [&str; 42] = [
-    "",
-    "0",
-    "1",
-    "9",
-    ".",
-    "e",
-    "a",
-    "A",
-    "@",
-    "@1",
-    "@56",
-    "@97",
-    "@8453",
-    "?",
-    "&",
-    "=",
-    "%",
-    ":",
-    "/",
-    "#",
-    "+",
-    " ",
-    "\0",
-    "\u{430}",
-    "\u{202e}",
-    "\u{200b}",
-    "%61",
-    "&amount=1",
-    "&AMOUNT=9",
-    "&value=1",
-    "&uint256=1",
-    "&address=0xfb6916095ca1df60bb79ce92ce3ea74c37c5d359",
-    "&token=TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8",
-    "&contract=a",
-    "&req-x=1",
-    "&label=a",
-    "/transfer",
-    "bitcoin:",
-    "ethereum:",
-    "tron:",
-    OTHER_EVM,
-    TETHER,
-];
+const PIECES: &str = "\
+    0 1 9 . e a A @ @1 @56 @97 @8453 ? & = % : / # + \0 \u{430} \u{202e} \u{200b} %61 &amount=1 \
+    &AMOUNT=9 &value=1 &uint256=1 &address=0xfb6916095ca1df60bb79ce92ce3ea74c37c5d359 \
+    &token=TEkxiTehnzSmSe2XqrBj4w32RUN966rdz8 &contract=a &req-x=1 &label=a /transfer bitcoin: \
+    ethereum: tron:";
 
 /// A place in the text, the letters that go there, and the piece that comes instead.
 type Edit = (prop::sample::Index, usize, &'static str);
 
 fn edits() -> impl Strategy<Value = Vec<Edit>> {
-    let piece = prop::sample::select(PIECES.to_vec());
+    let pieces = PIECES.split(' ').chain(["", " ", OTHER_EVM, TETHER]);
+    let piece = prop::sample::select(pieces.collect::<Vec<_>>());
     prop::collection::vec((any::<prop::sample::Index>(), 0..3_usize, piece), 1..=3)
 }
 

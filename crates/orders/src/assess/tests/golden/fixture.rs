@@ -94,44 +94,27 @@ pub(super) const STATUSES: [Option<&str>; 10] = [
 
 /// Received amounts by level. At the limit, ten cents of the price are missing in each amount, rounded up at the 18th
 /// decimal; below is one unit of that decimal less. Computed apart, with Python's fractions: 0.00030973 × 18.01 ÷ 18.11, and so on.
-pub(super) const LEVELS: [(&str, Amounts<&str>); 4] = [
+pub(super) const LEVELS: [(&str, [&str; 3]); 4] = [
     (
         "below",
-        Amounts {
-            crypto: "0.000308019729431253",
-            usd: "19.790115958034235229",
-            local: "18.009999999999999999",
-        },
+        [
+            "0.000308019729431253",
+            "19.790115958034235229",
+            "18.009999999999999999",
+        ],
     ),
     (
         "limit",
-        Amounts {
-            crypto: "0.000308019729431254",
-            usd: "19.79011595803423523",
-            local: "18.01",
-        },
+        ["0.000308019729431254", "19.79011595803423523", "18.01"],
     ),
-    (
-        "exact",
-        Amounts {
-            crypto: "0.00030973",
-            usd: "19.90",
-            local: "18.11",
-        },
-    ),
-    (
-        "above",
-        Amounts {
-            crypto: "0.00030974",
-            usd: "19.91",
-            local: "18.12",
-        },
-    ),
+    ("exact", ["0.00030973", "19.90", "18.11"]),
+    ("above", ["0.00030974", "19.91", "18.12"]),
 ];
 
 /// The gateway's response about the euro order, with a status and received amounts.
-pub(super) fn observation(status: Option<&str>, arrived: Amounts<&str>) -> Observation {
-    let mut observation = received("", arrived.crypto, arrived.usd, arrived.local);
+pub(super) fn observation(status: Option<&str>, arrived: [&str; 3]) -> Observation {
+    let [crypto, usd, local] = arrived;
+    let mut observation = received("", crypto, usd, local);
     observation.requested.local = Some("18.11".into());
     observation.local_currency = Some("EUR".into());
     observation.status = status.map(str::to_owned);
@@ -151,17 +134,12 @@ pub(super) fn nothing(status: Option<&str>) -> Observation {
     }
 }
 
-pub(super) fn mixes() -> impl Iterator<Item = ([&'static str; 3], Amounts<&'static str>)> {
-    LEVELS.into_iter().flat_map(|(c, crypto)| {
-        LEVELS.into_iter().flat_map(move |(u, usd)| {
-            LEVELS.into_iter().map(move |(l, local)| {
-                let amounts = Amounts {
-                    crypto: crypto.crypto,
-                    usd: usd.usd,
-                    local: local.local,
-                };
-                ([c, u, l], amounts)
-            })
+/// Each mix of levels, and the amounts: in the asset, in dollars and in the local currency.
+pub(super) fn mixes() -> impl Iterator<Item = ([&'static str; 3], [&'static str; 3])> {
+    let levels = || LEVELS.into_iter();
+    levels().flat_map(move |(c, crypto)| {
+        levels().flat_map(move |(u, usd)| {
+            levels().map(move |(l, local)| ([c, u, l], [crypto[0], usd[1], local[2]]))
         })
     })
 }
