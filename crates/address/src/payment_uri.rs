@@ -16,7 +16,6 @@
 mod forms;
 mod networks;
 mod text;
-mod transaction;
 
 use florin_checkout_api::WalletTransaction;
 use florin_money::{Amount, Asset};
@@ -107,7 +106,7 @@ impl PaymentTarget {
     /// `None` where the chain is none of Ethereum's kind, or where the URI is the bare address.
     pub fn evm_transaction(&self, amount: Amount) -> Option<WalletTransaction> {
         let units = Units::of(amount, self.asset.decimals())?;
-        transaction::write_evm(&self.form, &self.address, units)
+        forms::evm_transaction(&self.form, &self.address, units)
     }
 
     /// The transaction of Tron that pays exactly `amount`, written from the same checked parts.
@@ -115,7 +114,7 @@ impl PaymentTarget {
     /// `None` for other chains, or where the URI is the bare address; TRX on a test network, which no URI names, has one.
     pub fn tron_transaction(&self, amount: Amount) -> Option<WalletTransaction> {
         let units = Units::of(amount, self.asset.decimals())?;
-        transaction::write_tron(&self.form, &self.address, units)
+        forms::tron_transaction(&self.form, &self.address, units)
     }
 }
 

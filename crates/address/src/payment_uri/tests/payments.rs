@@ -30,17 +30,17 @@ fn a_token_transfer_is_encoded_as_viem_and_tronweb_encode_it() {
         contract: None,
     };
     for row in transfers(include_str!("../../../vectors/evm_transfer_viem.json")) {
-        let data = transaction::transfer(&row.address, row.units.parse().unwrap());
+        let data = forms::transfer(&row.address, row.units.parse().unwrap());
         assert_eq!(data.as_ref(), Some(&row.data));
         // A whole number of units of an asset without decimals.
         if let Ok(amount) = Amount::parse(&row.units) {
             let units = Units::of(amount, 0).unwrap();
-            let written = transaction::write_evm(&form, EVM, units).unwrap();
+            let written = forms::evm_transaction(&form, EVM, units).unwrap();
             assert_eq!(written.value, row.value);
         }
     }
     for row in transfers(include_str!("../../../vectors/tron_transfer_tronweb.json")) {
-        let data = transaction::tron_transfer(&row.address, row.units.parse().unwrap());
+        let data = forms::tron_transfer(&row.address, row.units.parse().unwrap());
         assert_eq!(data, Some(row.data), "{}", row.address);
     }
 }
@@ -71,7 +71,7 @@ impl Row {
         let address = address(self.asset, self.network);
         let (to, value, data) = match words.next() {
             None => (address, units, "0x".to_owned()),
-            Some(token) => (token, 0, transaction::transfer(address, units).unwrap()),
+            Some(token) => (token, 0, forms::transfer(address, units).unwrap()),
         };
         Some(WalletTransaction {
             chain_id: format!("{chain_id:#x}"),
@@ -235,7 +235,7 @@ fn a_transaction_of_tron_names_chain_contract_and_amount() {
         let text = format!("tron:{TRON}?token={token}&amount=19.9");
         let tether = target(Asset::USDTTRC20, &text, network);
         let transaction = tether.tron_transaction(due).unwrap();
-        let data = transaction::tron_transfer(TRON, 12_500_000).unwrap();
+        let data = forms::tron_transfer(TRON, 12_500_000).unwrap();
         let expected = WalletTransaction {
             chain_id: chain.to_owned(),
             to: token.to_owned(),
