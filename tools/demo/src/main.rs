@@ -6,8 +6,7 @@
 //! with the folder of the run. It takes no setting from the environment.
 
 mod chain;
-mod proxy;
-mod replicas;
+mod proxies;
 mod settings;
 mod terminal;
 
@@ -31,7 +30,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use self::chain::Chain;
-use self::replicas::Replicas;
+use self::proxies::Replicas;
 use self::settings::{Ports, Secrets};
 use self::terminal::{bold, kill_by_number, print_welcome};
 
@@ -96,7 +95,7 @@ async fn run(mut args: Args) -> anyhow::Result<ExitCode> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     if let Some(config) = args.serve.take() {
         let [listen, admin] = [args.listen, args.admin_listen].map(Option::unwrap_or_default);
-        proxy::run_replica(config, &listen, &admin).await?;
+        proxies::run_replica(config, &listen, &admin).await?;
         return Ok(ExitCode::SUCCESS);
     }
     let ports = Ports::from_base(args.port_base);
@@ -181,7 +180,7 @@ async fn serve(
 
     let beside = async {
         for admin in admin_ports(replicas.as_ref(), ports) {
-            proxy::ready(admin).await?;
+            proxies::ready(admin).await?;
         }
         if let Some((program, arguments)) = args.command.split_first() {
             return run_beside(program, arguments, secrets, shutdown).await;
@@ -223,7 +222,7 @@ impl DemoDatabase {
         let mut url = args.database_url.clone();
         let mut server = None;
         if args.replicas > 1 && url.is_none() {
-            let (started, its_url) = replicas::start_database().await?;
+            let (started, its_url) = proxies::start_database().await?;
             server = Some(started);
             url = Some(its_url);
         }
@@ -261,7 +260,7 @@ async fn start_proxies(
         let proxies = replicas
             .numbers()
             .map(|number| std::net::SocketAddr::from((Ipv4Addr::LOCALHOST, ports.replica(number))));
-        let forwarding = replicas::forward(front, proxies.collect(), shutdown.clone());
+        let forwarding = proxies::forward(front, proxies.collect(), shutdown.clone());
         running.start("listener of the proxies", forwarding);
         return Ok(Some(replicas));
     }
@@ -270,7 +269,7 @@ async fn start_proxies(
         admin: bind(ports.admin).await?,
         public_connections: 1_000,
     };
-    running.start("proxy", proxy::run(config, listeners, shutdown.clone()));
+    running.start("proxy", proxies::run(config, listeners, shutdown.clone()));
     Ok(None)
 }
 

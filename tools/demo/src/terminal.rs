@@ -6,7 +6,7 @@ use std::path::Path;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::replicas::Replicas;
+use crate::proxies::Replicas;
 use crate::settings::Ports;
 
 /// Prints the addresses, the ones to try first first.
