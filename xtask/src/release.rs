@@ -4,9 +4,8 @@
 //! The same sources, compiler and tar give the same bytes: names are sorted, the time is that of the commit
 //! (`SOURCE_DATE_EPOCH`), owners are 0, and no path of the building machine is in a program.
 
-mod bill;
 mod components;
-mod licences;
+mod notices;
 
 use std::env::consts::ARCH;
 use std::fs::{self, Permissions};
@@ -59,11 +58,11 @@ pub(crate) fn run(workspace: &Workspace, args: &ReleaseArgs) -> anyhow::Result<(
     let notices = [
         (
             "LICENSES.txt",
-            licences::licences(&workspace.root, &components)?,
+            notices::licences(&workspace.root, &components)?,
         ),
         (
             "florin.cdx.json",
-            bill::bill_of_materials(sh, &components, &target, &time)?,
+            notices::bill_of_materials(sh, &components, &target, &time)?,
         ),
     ];
     if let Some(image) = &args.image {
