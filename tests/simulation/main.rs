@@ -49,7 +49,6 @@ mod faults;
 mod faulty_storage;
 mod gateway;
 mod invoice;
-mod order_sources;
 mod process;
 mod proxy;
 mod queries;

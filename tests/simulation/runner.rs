@@ -11,20 +11,19 @@ use std::{env, fs, thread};
 use florin_proxy::clock::{Clock as _, RandomBytes as _, SystemClock, SystemRandom};
 use florin_storage::SqliteStorage;
 use parking_lot::Mutex;
-use support::{Counters, Folder, SeededRandom, names};
+use support::{Counters, Folder, SeededRandom, names, rows};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::behaviour::BEHAVIOURS;
 use crate::disaster::DISASTERS;
 use crate::faults::{Endpoint, Fault};
 use crate::faulty_storage::CHANGE_FAULTS;
-use crate::order_sources::ORDER_SOURCES;
 use crate::proxy::Proxy;
 use crate::queries::Database;
 use crate::schedule::{LONG, LONGEST, SHORT, Schedule};
-use crate::stores::{ENDPOINT_FAULTS, florin_toml};
+use crate::stores::{ENDPOINT_FAULTS, ORDER_SOURCES, florin_toml};
 use crate::timeline::Timeline;
-use crate::world::{World, WorldOptions};
+use crate::world::World;
 
 const ORDERS: u64 = 1_000;
 const FULL_COVERAGE: u64 = 10_000;
@@ -231,15 +230,15 @@ fn build_and_run(
     let storage = storage.expect("a copy of a good database");
     let settings = scratch.folder.file("florin.toml");
     support::write_private(&settings, &florin_toml(&url));
-    let world = World::new(WorldOptions {
+    let world = World::new(
         seed,
-        timeline: timeline.clone(),
-        database: database.clone(),
-        file: &file,
-        longest_minutes: schedule.longest_minutes,
+        timeline.clone(),
+        database.clone(),
+        file,
+        schedule.longest_minutes,
         proxies,
         is_verbose,
-    });
+    );
     let proxy = Proxy::new(world.clone(), storage, settings);
     runtime.block_on(schedule.run(proxy.clone(), ORDERS_PER_WORLD));
     proxy.end();
@@ -308,53 +307,32 @@ fn enable_log() {
 }
 
 /// What must happen, beside the kinds that are drawn from tables.
-const MUST_HAPPEN: [(&str, &str); 14] = [
-    ("customers", "CompletedAfterWeeks"),
-    ("steps with a disaster", "Storage, Gateway, Webhook, Clock"),
-    (
-        "actions of customers",
-        "paid, was cancelled, closed the page, returned to a new page",
-    ),
-    ("keys", "replayed"),
-    ("restores", "lost orders, lost credits, lost events"),
-    (
-        "responses of the proxy",
-        "409 request_in_progress, 422 idempotency_key_reused",
-    ),
-    ("callbacks", "sent, repeated, lost, a wrong status"),
-    ("clock", "set back, set forward"),
-    (
-        "crashes",
-        "at any time, during a call, before a response is read, before a delivery, \
-         after a delivery and before it is recorded, before a commit, within a commit, \
-         after a commit, a suspended process beside a new one",
-    ),
-    (
-        "faults of the storage",
-        "Before, Halfway, After, CrashBefore, CrashHalfway, CrashAfter, \
-         a commit of unknown outcome",
-    ),
-    ("run", "worlds of three proxies"),
-    (
-        "orders",
-        "open, awaiting_payment, paid, overpaid, underpaid, failed, cancelled, expired, blocked",
-    ),
-    (
-        "assessments",
-        "waiting, detected, confirming, settled, underpaid, failed, cancelled, expired, \
-         address_changed, needs_review",
-    ),
-    (
-        "events",
-        "order.created, order.attempt_opened, order.payment_seen, order.processing, order.paid, \
-         order.overpaid, order.underpaid, order.failed, order.expired, order.cancelled, \
-         order.blocked, order.late_payment, order.reverted, donation.created, donation.paid",
-    ),
-];
+const MUST_HAPPEN: &str = "
+customers | CompletedAfterWeeks
+steps with a disaster | Storage, Gateway, Webhook, Clock
+actions of customers | paid, was cancelled, closed the page, returned to a new page
+keys | replayed
+restores | lost orders, lost credits, lost events
+responses of the proxy | 409 request_in_progress, 422 idempotency_key_reused
+callbacks | sent, repeated, lost, a wrong status
+clock | set back, set forward
+crashes | at any time, during a call, before a response is read, before a delivery
+crashes | after a delivery and before it is recorded, a suspended process beside a new one
+crashes | before a commit, within a commit, after a commit
+faults of the storage | Before, Halfway, After, CrashBefore, CrashHalfway, CrashAfter
+faults of the storage | a commit of unknown outcome
+run | worlds of three proxies
+orders | open, awaiting_payment, paid, overpaid, underpaid, failed, cancelled, expired, blocked
+assessments | waiting, detected, confirming, settled, underpaid, failed, cancelled, expired
+assessments | address_changed, needs_review
+events | order.created, order.attempt_opened, order.payment_seen, order.processing, order.paid
+events | order.overpaid, order.underpaid, order.failed, order.expired, order.cancelled
+events | order.blocked, order.late_payment, order.reverted, donation.created, donation.paid
+";
 
 fn missing(counters: &Counters) -> Vec<String> {
-    let listed = MUST_HAPPEN.into_iter();
-    let listed = listed.map(|(theme, kinds)| counters.missing(theme, kinds.split(", ")));
+    let listed = rows(MUST_HAPPEN);
+    let listed = listed.map(|[theme, kinds]| counters.missing(theme, kinds.split(", ")));
     let mut missing: Vec<String> = listed.flatten().collect();
     let sources = ORDER_SOURCES.map(|source| format!("{source:?}"));
     missing.extend(counters.missing("order sources", sources));

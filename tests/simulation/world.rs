@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -70,33 +70,31 @@ pub(crate) struct Expectations {
     pub(crate) credited: BTreeMap<String, Millis>,
 }
 
-pub(crate) struct WorldOptions<'a> {
-    pub(crate) seed: u64,
-    pub(crate) timeline: Timeline,
-    pub(crate) database: Database,
-    pub(crate) file: &'a Path,
-    pub(crate) longest_minutes: i64,
-    pub(crate) proxies: usize,
-    pub(crate) is_verbose: bool,
-}
-
 impl World {
-    pub(crate) fn new(options: WorldOptions<'_>) -> Arc<Self> {
-        let random = SeededRandom::new(options.seed);
-        let queries = Queries::open(&options.database, options.file);
+    pub(crate) fn new(
+        seed: u64,
+        timeline: Timeline,
+        database: Database,
+        file: PathBuf,
+        longest_minutes: i64,
+        proxies: usize,
+        is_verbose: bool,
+    ) -> Arc<Self> {
+        let random = SeededRandom::new(seed);
+        let queries = Queries::open(&database, &file);
         queries.set_traps();
-        let gateway = Gateway::new(SeededRandom::new(random.draw()), options.longest_minutes);
+        let gateway = Gateway::new(SeededRandom::new(random.draw()), longest_minutes);
         Arc::new(Self {
-            timeline: options.timeline,
+            timeline,
             random,
             counters: Counters::default(),
             gateway,
-            proxies: options.proxies,
+            proxies,
             account: StoredAccount::default(),
             shop: Shop::default(),
             queries,
-            database: options.database,
-            files: Mutex::new(vec![options.file.to_owned()]),
+            database,
+            files: Mutex::new(vec![file]),
             backup: Mutex::default(),
             restores: Mutex::default(),
             restore_wanted: Notify::new(),
@@ -110,7 +108,7 @@ impl World {
             wakeup: Notify::new(),
             expectations: Mutex::default(),
             violations: Mutex::default(),
-            is_verbose: options.is_verbose,
+            is_verbose,
         })
     }
 
