@@ -333,26 +333,18 @@ impl ProcessTree {
         self
     }
 
+    /// Kills those that still run.
     pub(crate) fn end(&self) {
-        let left: Vec<_> = self.running().iter().map(ToString::to_string).collect();
+        let is_running = |member: &&ProcessInfo| {
+            read(member.id).is_some_and(|found| found.started == member.started)
+        };
+        let left = self.0.iter().filter(is_running);
+        let left: Vec<String> = left.map(|member| member.id.to_string()).collect();
         if !left.is_empty() {
             let mut kill = Command::new("kill");
             kill.arg("-KILL").args(left).stderr(Stdio::null());
             let _ = kill.status();
         }
-    }
-
-    /// Returns the ids of those that still run.
-    pub(crate) fn running(&self) -> Vec<u32> {
-        let there = |member: &&ProcessInfo| {
-            let found = read(member.id);
-            found.is_some_and(|found| found.started == member.started)
-        };
-        self.0
-            .iter()
-            .filter(there)
-            .map(|member| member.id)
-            .collect()
     }
 }
 

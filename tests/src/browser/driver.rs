@@ -134,9 +134,6 @@ pub(super) struct Driver {
     display: Option<Display>,
 }
 
-/// Starts before giving up. chromedriver takes a free port for IPv6 and then the same one for IPv4, which a test beside
-/// it may have taken meanwhile; it logs that and exits. `WebKitWebDriver` gets a port that was free a moment before.
-const STARTS: usize = 5;
 /// Longest start of a driver on a loaded machine.
 const LISTENING: Duration = Duration::from_secs(20);
 
@@ -153,32 +150,17 @@ const HOMES: [&str; 6] = [
 impl Driver {
     /// Starts the engine's driver; it and its browser write into the folder.
     pub(super) async fn start(engine: Engine, folder: &Folder, options: BrowserOptions) -> Self {
-        let mut output = String::new();
-        for _ in 0..STARTS {
-            match Self::try_start(engine, folder, options).await {
-                Ok(driver) => return driver,
-                Err(log) => output = log,
-            }
-        }
-        panic!("the driver of {engine:?} does not start: {output}")
-    }
-
-    async fn try_start(
-        engine: Engine,
-        folder: &Folder,
-        options: BrowserOptions,
-    ) -> Result<Self, String> {
-        let log = folder.file("driver.log");
-        let out = File::create(&log).expect("the folder is writable");
+        let (port, log) = (free_port(), folder.file("driver.log"));
         let mut command = command(engine, folder);
-        command.stdout(out);
-        let (fixed_port, display) = match engine {
-            Engine::Chromium => (None, None),
+        command.stdout(File::create(&log).expect("the folder is writable"));
+        command.arg(format!("--port={port}"));
+        let display = match engine {
+            Engine::Chromium => None,
             Engine::Firefox => {
                 command.arg("--profile-root").arg(folder.path());
                 // For `set_ratio`, which changes a preference.
                 command.arg("--allow-system-access");
-                (None, None)
+                None
             }
             Engine::WebKit => {
                 let display = Display::start(options);
@@ -186,25 +168,25 @@ impl Driver {
                 command.env("GDK_SCALE", options.ratio.to_string());
                 // Without a graphics processor, painting by OpenGL in software takes a fifth more processor time.
                 command.env("WEBKIT_SKIA_ENABLE_CPU_RENDERING", "1");
-                (Some(free_port()), Some(display))
+                Some(display)
             }
         };
-        command.arg(format!("--port={}", fixed_port.unwrap_or(0)));
-        let mut driver = Self {
+        let driver = Self {
             process: command.spawn().expect("a driver can be started"),
-            port: 0,
+            port,
             display,
         };
-        let output = || fs::read_to_string(&log).unwrap_or_default();
         let listening = within(LISTENING, async || {
-            let port = fixed_port.or_else(|| output().lines().find_map(port));
-            let listens = |port: &u16| TcpStream::connect((Ipv4Addr::LOCALHOST, *port)).is_ok();
-            let found = port.filter(listens);
-            (found.is_some() || driver.own_processes().running().is_empty()).then_some(found)
-        })
-        .await;
-        driver.port = listening.flatten().ok_or_else(output)?;
-        Ok(driver)
+            TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()
+        });
+        let output = || fs::read_to_string(&log).unwrap_or_default();
+        let is_listening = listening.await.is_some();
+        assert!(
+            is_listening,
+            "the driver of {engine:?} does not start: {}",
+            output()
+        );
+        driver
     }
 
     /// Returns the driver, its browser and their child processes, as they are now.
@@ -239,15 +221,6 @@ fn command(engine: Engine, folder: &Folder) -> Command {
     }
     command.env_remove("DBUS_SESSION_BUS_ADDRESS");
     command
-}
-
-/// `ChromeDriver was started successfully on port 41263.` or, with the time before it, `Listening on 127.0.0.1:41263`.
-fn port(line: &str) -> Option<u16> {
-    let chromium = line.split_once("successfully on port ");
-    let number = chromium
-        .or_else(|| line.split_once("Listening on 127.0.0.1:"))?
-        .1;
-    number.trim_end_matches('.').parse().ok()
 }
 
 /// A running Xvfb, on a number that was free. Ended with the value.
