@@ -52,13 +52,14 @@ pub async fn run(options: &Options, progress: impl Fn(u64)) -> Campaign {
     let done = |kills| {
         progress(killed.fetch_add(kills, Ordering::Relaxed) + kills);
     };
-    let shards = (0..options.shards).map(|number| {
+    let count = options.replicas.map_or(options.shards, |_| 1);
+    let longest = Duration::from_mins(options.minutes);
+    let shards = (0..count).map(|number| {
         let (counters, done) = (counters.clone(), &done);
-        let rest = u64::from(number < options.kills % options.shards);
+        let kills = options.kills / count + u64::from(number < options.kills % count);
         async move {
             let shard = Shard::open(number, options, counters).await;
-            let kills = options.kills / options.shards + rest;
-            run_shard(shard, kills, options.longest, done).await
+            run_shard(shard, kills, longest, done).await
         }
     });
     let remains = join_all(shards).await;

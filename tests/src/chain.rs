@@ -77,10 +77,7 @@ impl Chain {
     }
 
     async fn ask(&self, method: &str, params: Value) -> Option<Value> {
-        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let response = self.http.post(&self.url).json(&request).send().await.ok()?;
-        let mut response: Value = response.json().await.ok()?;
-        Some(response.get_mut("result")?.take())
+        ask(&self.http, &self.url, method, params).await
     }
 
     pub async fn mine(&self, blocks: u32) {
@@ -100,6 +97,13 @@ impl Chain {
         let script = script_of("wallet.js");
         format!("globalThis.florinTestNode = {url};\n{script}")
     }
+}
+
+async fn ask(http: &reqwest::Client, node: &str, method: &str, params: Value) -> Option<Value> {
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let response = http.post(node).json(&request).send().await.ok()?;
+    let mut response: Value = response.json().await.ok()?;
+    Some(response.get_mut("result")?.take())
 }
 
 /// The node for this machine: npm installs no other.
@@ -299,12 +303,8 @@ impl Demo {
     pub async fn mine(&self, blocks: u32) {
         let url = format!("http://127.0.0.1:{}", self.base + 3);
         let params = json!([format!("{blocks:#x}")]);
-        let request =
-            json!({ "jsonrpc": "2.0", "id": 1, "method": "anvil_mine", "params": params });
-        let client = reqwest::Client::new();
-        let sent = client.post(url).json(&request).send().await;
-        let response = sent.expect("the node answers");
-        assert!(response.status().is_success());
+        let mined = ask(&reqwest::Client::new(), &url, "anvil_mine", params).await;
+        mined.expect("the node answers");
     }
 }
 

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::customer::Customers;
 use super::drain::{Invoices, drain};
 use super::replica::Replica;
-use super::shop::{EventReader, Shop};
+use super::shop::Shop;
 use super::{CLOCK_LOG, DATABASE, EVENT_LOG, Remains, SANDBOX_LOG, SHOP_LOG};
 use crate::clock::MovableClock;
 use crate::counters::Counters;
@@ -46,18 +46,28 @@ const MAX_WAITING_FAULTS: usize = 20;
 /// Longest time to read the rest of the list of events.
 const LISTED: Duration = Duration::from_secs(30);
 
-#[derive(Clone, Debug)]
+/// Kills proxies again and again while customers buy, and audits the evidence.
+#[derive(Clone, Debug, clap::Parser)]
+#[command(name = "kill-campaign")]
 pub struct Options {
+    /// Number of kills, over all shards.
+    #[arg(long, default_value_t = 500)]
     pub kills: u64,
     /// Databases that are used in parallel, each with its own proxies, gateway, shop and customers.
+    #[arg(long, default_value_t = 3)]
     pub shards: u64,
-    /// Proxies on one PostgreSQL; one on a file of SQLite if `None`.
+    /// Proxies on one PostgreSQL, in one shard, instead of one on a file in each.
+    #[arg(long, value_parser = clap::value_parser!(u64).range(2..=8))]
     pub replicas: Option<u64>,
+    /// No kill is begun after this number of minutes.
+    #[arg(long, default_value_t = 600)]
+    pub minutes: u64,
+    /// Seed of customers, kill plans and faults.
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// `florin-proxy`
+    #[arg(long, value_name = "FILE")]
     pub proxy: PathBuf,
-    /// No kill is begun after this time.
-    pub longest: Duration,
 }
 
 pub(super) struct Shard {
@@ -187,14 +197,9 @@ impl Shard {
         self.load.spawn(mine_blocks(customers, random));
         let (customers, random) = (self.customers.clone(), self.random.split(3));
         self.faults.spawn(inject_faults(customers, random));
-        let reader = EventReader {
-            http: self.customers.http.clone(),
-            proxy: self.customers.proxy.clone(),
-            counters: self.counters.clone(),
-            is_closing: self.is_drained.clone(),
-        };
         let log = append_to(&self.folder.file(EVENT_LOG));
-        self.reader.spawn(reader.run(log));
+        let (customers, is_drained) = (self.customers.clone(), self.is_drained.clone());
+        self.reader.spawn(customers.follow_events(log, is_drained));
     }
 
     /// Calls the primary, which blocks.

@@ -17,6 +17,7 @@ use florin_proxy::clock::{Clock as _, SystemClock};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use super::customer::Customers;
 use crate::counters::Counters;
 use crate::local_server::LocalServer;
 use crate::program::append_to;
@@ -116,20 +117,13 @@ async fn receive(State(shop): State<Arc<Inner>>, headers: HeaderMap, body: Strin
     response
 }
 
-pub(super) struct EventReader {
-    pub(super) http: reqwest::Client,
-    pub(super) proxy: String,
-    pub(super) counters: Arc<Counters>,
-    pub(super) is_closing: Arc<AtomicBool>,
-}
-
-impl EventReader {
-    /// Reads until the campaign closes and the list has no more.
-    pub(super) async fn run(self, mut log: File) {
+impl Customers {
+    /// Follows the store's list of events until everything is drained and the list has no more.
+    pub(super) async fn follow_events(self, mut log: File, is_drained: Arc<AtomicBool>) {
         let mut after = None;
         loop {
-            let was_closing = self.is_closing.load(Ordering::Relaxed);
-            let Some(page) = self.page(after.as_deref()).await else {
+            let was_drained = is_drained.load(Ordering::Relaxed);
+            let Some(page) = self.event_page(after.as_deref()).await else {
                 pause(PAUSE).await;
                 continue;
             };
@@ -140,14 +134,14 @@ impl EventReader {
             }
             match page["next"].as_str() {
                 Some(next) => after = Some(next.to_owned()),
-                None if was_closing => return,
+                None if was_drained => return,
                 None => pause(PAUSE).await,
             }
         }
     }
 
     /// A page; `None` when the request failed.
-    async fn page(&self, after: Option<&str>) -> Option<Value> {
+    async fn event_page(&self, after: Option<&str>) -> Option<Value> {
         let after = after.map_or_else(String::new, |after| format!("&after={after}"));
         let url = format!("{}/v1/events?limit={PAGE}{after}", self.proxy);
         let request = self.http.get(url).bearer_auth(secrets::STORE_KEY);
