@@ -25,8 +25,9 @@ use crate::rules::{Finding, Moment, check};
 /// Longest time between the gateway's last line and the proxy's last write.
 const AFTERWARDS: Millis = 60_000;
 
-/// Where the evidence of a run is.
-#[derive(Clone, Debug, clap::Args)]
+/// Checks a run of the proxy by its database, the gateway's log and the shop's log.
+#[derive(Clone, Debug, clap::Parser)]
+#[command(name = "florin-auditor")]
 pub struct Sources {
     /// The proxy's SQLite file, which no proxy has open; or `postgres://…`, which no proxy writes to.
     #[arg(

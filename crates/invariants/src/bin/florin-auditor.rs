@@ -5,20 +5,12 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::Parser as _;
 use florin_invariants::{Sources, audit};
-
-/// Checks a run of the proxy by its database, the gateway's log and the shop's log.
-#[derive(Parser)]
-#[command(name = "florin-auditor")]
-struct Arguments {
-    #[command(flatten)]
-    sources: Sources,
-}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    let findings = match audit(&Arguments::parse().sources).await {
+    let findings = match audit(&Sources::parse()).await {
         Ok(findings) => findings,
         Err(error) => {
             eprintln!("florin-auditor: {error:#}");
