@@ -4,10 +4,6 @@ use std::error::Error as _;
 use std::fmt::Write as _;
 use std::future::Future;
 use std::path::Path;
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 
 use florin_invariants::ReadError;
 use parking_lot::Mutex;
@@ -23,23 +19,7 @@ pub(crate) struct Database(pub(crate) Handle);
 impl Database {
     pub(crate) fn run<F: Future>(&self, work: F) -> F::Output {
         let _inside = self.0.enter();
-        let mut work = pin!(tokio::task::unconstrained(work));
-        let waker = Waker::from(Arc::new(Unpark(thread::current())));
-        let mut context = Context::from_waker(&waker);
-        loop {
-            match work.as_mut().poll(&mut context) {
-                Poll::Ready(done) => return done,
-                Poll::Pending => thread::park(),
-            }
-        }
-    }
-}
-
-struct Unpark(Thread);
-
-impl Wake for Unpark {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
+        futures_executor::block_on(tokio::task::unconstrained(work))
     }
 }
 
