@@ -18,6 +18,7 @@ use florin_sandbox::test_token;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use crate::http_response::plain_client;
 use crate::local_server::LocalServer;
 use crate::npm::{installed, npm_file};
 use crate::program::{Folder, Running, built, command};
@@ -41,8 +42,6 @@ impl Chain {
     }
 
     pub async fn start_as(chain_id: &str) -> Self {
-        // Fails when it is installed already, which is the aim.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let port = free_port();
         let mut node = Command::new(anvil());
         node.args(["--chain-id", chain_id, "--silent", "--port"])
@@ -52,7 +51,7 @@ impl Chain {
         let chain = Self {
             _node: Running(node.spawn().expect("anvil can be started")),
             url: format!("http://127.0.0.1:{port}"),
-            http: reqwest::Client::new(),
+            http: plain_client(),
         };
         eventually("anvil answers", async || {
             chain.ask("eth_chainId", json!([])).await
@@ -263,8 +262,6 @@ pub struct Demo {
 impl Demo {
     /// Starts it on free ports and waits until its page answers.
     pub async fn start() -> Self {
-        // Fails when it is installed already, which is the aim.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let is_free = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
         let bases = BASES.step_by(20).cycle();
         // Another process begins with another base.
@@ -287,8 +284,9 @@ impl Demo {
             folder,
         };
         let ready = format!("http://127.0.0.1:{}/health/ready", base + 1010);
+        let http = plain_client();
         eventually("the demo is ready", async || {
-            let response = reqwest::get(&ready).await.ok()?;
+            let response = http.get(&ready).send().await.ok()?;
             response.status().is_success().then_some(())
         })
         .await;
@@ -303,7 +301,7 @@ impl Demo {
     pub async fn mine(&self, blocks: u32) {
         let url = format!("http://127.0.0.1:{}", self.base + 3);
         let params = json!([format!("{blocks:#x}")]);
-        let mined = ask(&reqwest::Client::new(), &url, "anvil_mine", params).await;
+        let mined = ask(&plain_client(), &url, "anvil_mine", params).await;
         mined.expect("the node answers");
     }
 }

@@ -94,11 +94,15 @@ pub(crate) fn text_at(value: &Value, pointer: &str) -> String {
 }
 
 /// A client without a proxy and without the machine's root certificates, which each client would read and parse anew:
-/// it speaks plain HTTP alone.
-///
-/// The crypto provider must be installed before it is built.
+/// it speaks plain HTTP alone. Installs the crypto provider.
 pub(crate) fn client() -> reqwest::ClientBuilder {
+    // Fails when it is installed already, which is the aim.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().no_proxy().tls_certs_only([])
+}
+
+pub(crate) fn plain_client() -> reqwest::Client {
+    client().build().expect("the crypto provider is installed")
 }
 
 /// What this proxy says: the same for every world but for its address.

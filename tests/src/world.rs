@@ -66,8 +66,6 @@ impl World {
     pub async fn with(set: impl FnOnce(&mut WorldConfig)) -> Self {
         let mut config = WorldConfig::default();
         set(&mut config);
-        // Fails when another world has installed it already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let (log, keeps_the_log) = Log::begin();
         let (clock, folder) = (MovableClock::default(), Folder::new());
         let shutdown = CancellationToken::new();

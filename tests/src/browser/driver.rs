@@ -72,8 +72,6 @@ async fn launch(
     options: BrowserOptions,
     log: NetworkLog,
 ) -> WebDriver {
-    // A test may have a browser without a world.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let http = crate::http_response::client().timeout(BOUND);
     // A connection belongs to the runtime of one test; the browser may serve the next one.
     let http = http.pool_max_idle_per_host(0).build();

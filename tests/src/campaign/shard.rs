@@ -408,8 +408,6 @@ fn machine(folder: &Folder, number: usize) -> FaultyMachine {
 }
 
 fn client() -> reqwest::Client {
-    // Fails when another shard has installed it already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = crate::http_response::client().timeout(Duration::from_secs(5));
     builder.build().expect("the crypto provider is installed")
 }
