@@ -69,7 +69,7 @@ async fn measure_idle(proxy: &Path, sandbox: &Path) -> anyhow::Result<()> {
     let (_sandbox, gateway, _) = Server::start_sandbox(sandbox, &folder).await?;
     let start = async || {
         let began = Instant::now();
-        let (server, address) = Server::start_proxy_with(proxy, &folder, gateway).await?;
+        let (server, address) = Server::start_proxy(proxy, &folder, gateway).await?;
         let request = format!("GET /florin.js HTTP/1.1\r\nhost: {address}\r\n\r\n");
         let mut connection = Connection::open(address).await?;
         connection.exchange(&request).await?;

@@ -8,7 +8,7 @@ use anyhow::ensure;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::server::{Connection, Server, open_order};
+use crate::server::{Connection, NOTHING, Server, open_order};
 
 /// Connections that read, each one request after another.
 const CONNECTIONS: usize = 32;
@@ -20,7 +20,7 @@ const PROMISED: u64 = 80;
 
 pub(crate) async fn compare(proxy: &Path) -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let (proxy, address) = Server::start_proxy(proxy, &folder).await?;
+    let (proxy, address) = Server::start_proxy(proxy, &folder, NOTHING).await?;
     let token = open_order(address).await?;
     let view = read_once(address, &token).await?;
     let file = folder.path().join("view.json");

@@ -18,7 +18,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 /// An address where no gateway listens.
-const NOTHING: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9);
+pub(crate) const NOTHING: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 9);
 /// A proxy that does not listen by then has failed.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 const ASK_EVERY: Duration = Duration::from_micros(200);
@@ -41,13 +41,6 @@ pub(crate) struct Server(Child);
 
 impl Server {
     pub(crate) async fn start_proxy(
-        program: &Path,
-        folder: &TempDir,
-    ) -> anyhow::Result<(Self, SocketAddr)> {
-        Self::start_proxy_with(program, folder, NOTHING).await
-    }
-
-    pub(crate) async fn start_proxy_with(
         program: &Path,
         folder: &TempDir,
         gateway: SocketAddr,

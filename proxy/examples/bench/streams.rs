@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
 use crate::reads::read_once;
-use crate::server::{Connection, Server, open_order};
+use crate::server::{Connection, NOTHING, Server, open_order};
 
 /// Half of them belong to one order, the others to orders with five each.
 const STREAMS: usize = 10_000;
@@ -35,7 +35,7 @@ const PROMISED_KIB: u64 = 25;
 pub(crate) async fn measure(proxy: &Path) -> anyhow::Result<()> {
     let streams = possible()?;
     let folder = tempfile::tempdir()?;
-    let (server, address) = Server::start_proxy(proxy, &folder).await?;
+    let (server, address) = Server::start_proxy(proxy, &folder, NOTHING).await?;
     let tokens = orders(address, streams).await?;
     let before = resident_kib(&server)?;
     let mut opened = Streams::open(address, &tokens).await?;
@@ -212,7 +212,7 @@ pub(crate) async fn compare_watchers(proxy: &Path, sandbox: &Path) -> anyhow::Re
     let watchers = possible()?;
     let folder = tempfile::tempdir()?;
     let (gateway, gateway_address, log) = Server::start_sandbox(sandbox, &folder).await?;
-    let (server, address) = Server::start_proxy_with(proxy, &folder, gateway_address).await?;
+    let (server, address) = Server::start_proxy(proxy, &folder, gateway_address).await?;
     let (lonely, crowded) = (open_order(address).await?, open_order(address).await?);
     let few = Streams::open(address, std::slice::from_ref(&lonely)).await?;
     let many = Streams::open(address, &vec![crowded.clone(); watchers]).await?;

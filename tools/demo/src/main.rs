@@ -373,20 +373,12 @@ fn log_to(path: &Path) -> anyhow::Result<()> {
 
 /// Ctrl-C, SIGTERM and a closed terminal shut everything down; a second signal ends the process at once.
 fn cancel_on_signal(shutdown: CancellationToken) -> anyhow::Result<()> {
-    let mut signals = [
-        SignalKind::interrupt(),
-        SignalKind::terminate(),
-        SignalKind::hangup(),
-    ]
-    .map(signal)
-    .into_iter()
-    .collect::<Result<Vec<_>, _>>()
-    .context("signals cannot be handled")?;
+    let signal = |kind| signal(kind).context("signals cannot be handled");
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
     tokio::spawn(async move {
         loop {
-            let [interrupt, terminate, hangup] = &mut signals[..] else {
-                return;
-            };
             tokio::select! { _ = interrupt.recv() => {} _ = terminate.recv() => {} _ = hangup.recv() => {} }
             if shutdown.is_cancelled() {
                 std::process::exit(130);
