@@ -110,6 +110,14 @@ pub fn attempt(number: u8) -> Attempt {
     }
 }
 
+/// The invoice of an open attempt.
+pub fn invoice_of(attempt: &mut Attempt) -> &mut Invoice {
+    let AttemptState::Open(invoice) = &mut attempt.state else {
+        panic!("the attempt holds an invoice")
+    };
+    invoice
+}
+
 /// A session on the gateway's page for the same order.
 pub fn hosted(number: u8) -> Attempt {
     let url = Url::parse(&format!("https://checkout.example/?id=inv_{number}")).unwrap();

@@ -172,6 +172,7 @@ pub fn is_fresh(settled_at: Timestamp, now: Timestamp) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixtures::at;
 
     fn invoice(payment_state: PaymentState) -> Invoice {
         Invoice {
@@ -182,7 +183,7 @@ mod tests {
 
     #[track_caller]
     fn pause(payment_state: PaymentState, at_secs: i64) -> Option<i64> {
-        let now = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(at_secs);
+        let now = at(at_secs);
         next_poll(&invoice(payment_state), now).map(|next| next.duration_since(now).as_secs())
     }
 
@@ -230,7 +231,6 @@ mod tests {
 
     /// An attempt that is never paid, from its opening on: times of its polls, in seconds.
     fn unpaid(has_subscriber: bool, reported_at: Option<i64>) -> Vec<i64> {
-        let at = |second| Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second);
         let mut invoice = invoice(PaymentState::Waiting);
         let (mut now, mut polls) = (0, Vec::new());
         invoice.next_poll_at = next_poll(&invoice, at(0));
@@ -306,7 +306,6 @@ mod tests {
         planned: Option<i64>,
         now: i64,
     ) -> Option<i64> {
-        let at = |second| Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second);
         let invoice = Invoice {
             observed_at: Some(at(polled_at)),
             next_poll_at: planned.map(at),

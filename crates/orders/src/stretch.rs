@@ -89,6 +89,7 @@ impl Stretch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixtures::at;
 
     const DAY: i64 = 24 * 3600;
 
@@ -103,7 +104,6 @@ mod tests {
     #[test]
     fn polls_are_put_off_by_their_class() {
         let twice = Stretch { percent: 200 };
-        let at = |second| Timestamp::UNIX_EPOCH + SignedDuration::from_secs(second);
         let put_off = |payment_state, now, pause| {
             let poll = twice.scale_poll(&invoice(payment_state), at(now), at(now + pause));
             poll.as_second() - now

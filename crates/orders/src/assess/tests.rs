@@ -4,8 +4,10 @@ use florin_money::Currency;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixtures::{amount, at, attempt, exact, hosted, observed, order, received, requested};
-use crate::{AttemptState, CustomTerms, InvoiceTerms, OrderStatus, QuotedAmounts};
+use crate::fixtures::{
+    amount, at, attempt, exact, hosted, invoice_of, observed, order, received, requested,
+};
+use crate::{CustomTerms, InvoiceTerms, OrderStatus, QuotedAmounts};
 
 #[track_caller]
 fn assessment(observation: &Observation) -> Assessment {
@@ -29,13 +31,6 @@ fn custom(attempt: &mut Attempt) -> &mut CustomTerms {
         panic!("the attempt is custom")
     };
     terms
-}
-
-fn invoice(attempt: &mut Attempt) -> &mut Invoice {
-    let AttemptState::Open(invoice) = &mut attempt.state else {
-        panic!("the attempt holds an invoice")
-    };
-    invoice
 }
 
 #[test]
@@ -84,7 +79,7 @@ fn the_price_in_dollars_may_be_paid_through_another_local_currency() {
 #[test]
 fn another_address_overrides_every_status_and_is_never_trusted_again() {
     let mut changed = attempt(1);
-    invoice(&mut changed).payment_state = PaymentState::AddressChanged;
+    invoice_of(&mut changed).payment_state = PaymentState::AddressChanged;
     let order = order(OrderStatus::Blocked);
     for status in ["CHECKING", "COMPLETED", "FAILED", "CANCELLED", "REFUNDED"] {
         let mut observation = exact(status);
@@ -128,7 +123,7 @@ fn an_invoice_that_the_gateway_forgot_expires_with_its_time_and_not_before() {
     observation.observed_at = at(900);
     assert_eq!(assessment(&observation), Assessment::Expired);
     let mut paid = attempt(1);
-    invoice(&mut paid).progress.received.crypto = amount("0.0001");
+    invoice_of(&mut paid).progress.received.crypto = amount("0.0001");
     let assessment = assess(&order(OrderStatus::Checking), &paid, &observation);
     assert_eq!(assessment, needs_review);
 }

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use strum::VariantArray;
 
 use super::*;
-use crate::fixtures::{amount, at, attempt, exact, observed, order, received};
-use crate::{AttemptState, Observation, assess};
+use crate::fixtures::{amount, at, attempt, exact, invoice_of, observed, order, received};
+use crate::{Observation, assess};
 
 use EventType as E;
 use OrderStatus as S;
@@ -15,9 +15,7 @@ use PaymentState as P;
 /// An attempt whose invoice was last observed in a payment state.
 fn attempt_in(number: u8, payment_state: P) -> Attempt {
     let mut attempt = attempt(number);
-    if let AttemptState::Open(invoice) = &mut attempt.state {
-        invoice.payment_state = payment_state;
-    }
+    invoice_of(&mut attempt).payment_state = payment_state;
     attempt
 }
 
@@ -99,9 +97,8 @@ fn an_observation_changes_status_and_emits_events() {
         let mut attempt = attempt_in(number, variant(payment_state));
         let assessment = assess(&order, &attempt, &observation);
         // A repeated observation repeats the amounts as well.
-        if let AttemptState::Open(invoice) = &mut attempt.state
-            && assessment.payment_state() == Some(invoice.payment_state)
-        {
+        let invoice = invoice_of(&mut attempt);
+        if assessment.payment_state() == Some(invoice.payment_state) {
             invoice.progress = assessment.progress().cloned().unwrap_or(Progress::NONE);
         }
         let change = transition(&order, &attempt, &assessment);
@@ -118,9 +115,7 @@ fn an_observation_changes_status_and_emits_events() {
 fn credited() -> Attempt {
     let mut attempt = attempt_in(1, P::Settled);
     let assessment = assess(&order(S::Paid), &attempt, &exact("COMPLETED"));
-    if let AttemptState::Open(invoice) = &mut attempt.state {
-        invoice.progress = assessment.progress().unwrap().clone();
-    }
+    invoice_of(&mut attempt).progress = assessment.progress().unwrap().clone();
     attempt
 }
 
@@ -178,9 +173,7 @@ fn less_than_was_credited_is_against_the_credit_even_when_it_covers() {
     let mut order = order(S::Overpaid);
     order.terms.tolerance = amount("0.10");
     let mut attempt = credited();
-    if let AttemptState::Open(invoice) = &mut attempt.state {
-        invoice.progress.received.crypto = amount("0.0004");
-    }
+    invoice_of(&mut attempt).progress.received.crypto = amount("0.0004");
     let assessment = assess(&order, &attempt, &exact("COMPLETED"));
     let change = transition(&order, &attempt, &assessment);
     assert_eq!(change.reverted, Some(P::Settled));
@@ -192,10 +185,9 @@ fn a_second_payment_that_vanishes_contradicts_no_credit() {
     let mut order = order(S::Paid);
     order.late_payment = Some(LatePayment::Second);
     let mut attempt = credited();
-    if let AttemptState::Open(invoice) = &mut attempt.state {
-        invoice.progress.received.crypto = amount("0.0004");
-        invoice.late_amount_notified = Some(amount("0.0004"));
-    }
+    let invoice = invoice_of(&mut attempt);
+    invoice.progress.received.crypto = amount("0.0004");
+    invoice.late_amount_notified = Some(amount("0.0004"));
     for (observation, reverted) in [(exact("COMPLETED"), None), (less(), Some(P::Underpaid))] {
         let assessment = assess(&order, &attempt, &observation);
         let change = transition(&order, &attempt, &assessment);
