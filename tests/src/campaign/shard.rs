@@ -148,7 +148,8 @@ impl Shard {
         let mut gateway = JoinSet::new();
         let serve = florin_sandbox::run(sandbox, settings, shutdown.clone());
         gateway.spawn(async move { serve.await.expect("the sandbox runs to the end") });
-        let http = client();
+        let http = crate::http_response::client().timeout(Duration::from_secs(5));
+        let http = http.build().expect("the crypto provider is installed");
         let customers = Customers {
             proxy: addresses.proxy_url(),
             token_signer: TokenSigner::of_demo(addresses.proxy_url(), MovableClock::default()),
@@ -405,11 +406,6 @@ fn machine(folder: &Folder, number: usize) -> FaultyMachine {
     let folder = folder.file(&format!("machine-{number}"));
     std::fs::create_dir(&folder).expect("the folder is writable");
     FaultyMachine::build(&folder)
-}
-
-fn client() -> reqwest::Client {
-    let builder = crate::http_response::client().timeout(Duration::from_secs(5));
-    builder.build().expect("the crypto provider is installed")
 }
 
 async fn join(tasks: &mut JoinSet<()>) {
