@@ -8,10 +8,9 @@ use florin_invariants::amount::{ONE, units};
 use serde_json::{Value, json};
 
 use crate::invoice::{Invoice, Payment};
+use crate::order_sources::{ORDER_SOURCES, OrderRequest, OrderSource};
 use crate::proxy::Proxy;
-use crate::stores::{
-    CALLBACK_TOKEN, ORDER_SOURCES, OrderRequest, OrderSource, PRODUCTS, STORES, Store,
-};
+use crate::stores::{CALLBACK_TOKEN, PRODUCTS, STORES, Store};
 use crate::timeline::Millis;
 use crate::world::World;
 

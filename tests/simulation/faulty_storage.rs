@@ -21,8 +21,9 @@ use florin_storage::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use crate::disaster::{DISASTERS, Disaster, Outage, Step};
+use crate::disaster::{DISASTERS, Disaster, Step};
 use crate::process::Process;
+use crate::world::Outage;
 
 pub(crate) struct FaultyStorage {
     pub(crate) inner: SqliteStorage,

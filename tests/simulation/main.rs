@@ -49,6 +49,7 @@ mod faults;
 mod faulty_storage;
 mod gateway;
 mod invoice;
+mod order_sources;
 mod process;
 mod proxy;
 mod queries;

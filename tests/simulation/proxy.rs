@@ -23,9 +23,9 @@ use tower::ServiceExt as _;
 
 use crate::faulty_storage::{FaultyStorage, SimulatedAccount};
 use crate::process::{Process, run_workers};
-use crate::stores::{self, SimulatedSender};
+use crate::stores;
 use crate::timeline::Millis;
-use crate::transport::SimulatedTransport;
+use crate::transport::{SimulatedSender, SimulatedTransport};
 use crate::world::{Backup, World};
 
 const TIMEOUT: Millis = 45_000;

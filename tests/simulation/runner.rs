@@ -18,11 +18,13 @@ use crate::behaviour::BEHAVIOURS;
 use crate::disaster::DISASTERS;
 use crate::faults::{Endpoint, Fault};
 use crate::faulty_storage::CHANGE_FAULTS;
+use crate::order_sources::ORDER_SOURCES;
 use crate::proxy::Proxy;
 use crate::queries::Database;
 use crate::schedule::{LONG, LONGEST, SHORT, Schedule};
-use crate::stores::{ENDPOINT_FAULTS, ORDER_SOURCES, florin_toml};
+use crate::stores::florin_toml;
 use crate::timeline::Timeline;
+use crate::transport::ENDPOINT_FAULTS;
 use crate::world::World;
 
 const ORDERS: u64 = 1_000;

@@ -11,12 +11,11 @@ use serde_json::{Value, json};
 use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
-use super::drain::Invoices;
 use crate::counters::Counters;
 use crate::customer::HostedPage;
 use crate::http_response::text_at;
 use crate::random::SeededRandom;
-use crate::sandbox_control::SandboxControl;
+use crate::sandbox_control::{Invoices, SandboxControl};
 use crate::store_server::TokenSigner;
 use crate::wait::pause;
 use crate::world::secrets;

@@ -1,15 +1,9 @@
-//! The time after the last kill, in which the proxy finishes what it has begun; and the gateway's invoices, read from the
-//! sandbox's log as it grows.
+//! The time after the last kill, in which the proxy finishes what it has begun.
 
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead as _, BufReader};
-use std::path::Path;
 use std::time::Duration;
 
-use florin_invariants::{Attempt, Millis, SandboxLog};
+use florin_invariants::{Attempt, Millis};
 use florin_proxy::clock::{Clock as _, SystemClock};
-use parking_lot::{Mutex, MutexGuard};
 use serde_json::json;
 
 use super::customer::Customers;
@@ -80,65 +74,4 @@ fn is_unobserved(attempt: &Attempt, happened_at: Millis) -> bool {
     let polled_at = attempt.polled_at.unwrap_or_default();
     let observed_at = attempt.observed_at.unwrap_or_default();
     polled_at <= happened_at || observed_at < polled_at
-}
-
-#[derive(Debug)]
-pub(super) struct Invoices(Mutex<State>);
-
-#[derive(Debug)]
-struct State {
-    lines: BufReader<File>,
-    /// The beginning of a line that was incomplete at the last read.
-    partial_line: String,
-    log: SandboxLog,
-}
-
-impl Invoices {
-    /// Those of a log to which the sandbox will append.
-    pub(super) fn of(log: &Path) -> Self {
-        let file = File::options()
-            .create(true)
-            .append(true)
-            .read(true)
-            .open(log);
-        Self(Mutex::new(State {
-            lines: BufReader::new(file.expect("the folder is writable")),
-            partial_line: String::new(),
-            log: SandboxLog::default(),
-        }))
-    }
-
-    pub(super) fn id_of_address(&self, address: &str) -> String {
-        let state = self.read();
-        let mut invoices = state.log.gateway.invoices.iter();
-        let found = invoices.find(|(_, invoice)| invoice.shown.address.as_deref() == Some(address));
-        let found = found.map(|(id, _)| id.clone());
-        found.unwrap_or_else(|| panic!("{address} belongs to no invoice of the gateway"))
-    }
-
-    /// Returns every completed invoice with the time of its completion.
-    fn completed(&self) -> BTreeMap<String, Millis> {
-        let state = self.read();
-        let invoices = state.log.gateway.invoices.iter();
-        let last = invoices.filter_map(|(id, invoice)| Some((id, invoice.reports.last()?)));
-        let completed = last.filter(|(_, last)| last.status == "COMPLETED");
-        completed.map(|(id, last)| (id.clone(), last.at)).collect()
-    }
-
-    fn read(&self) -> MutexGuard<'_, State> {
-        let mut state = self.0.lock();
-        let State {
-            lines,
-            partial_line,
-            log,
-        } = &mut *state;
-        while lines.read_line(partial_line).expect("the log is text") > 0
-            && partial_line.ends_with('\n')
-        {
-            let line = std::mem::take(partial_line);
-            let line = serde_json::from_str(&line).expect("a line of the log is JSON");
-            log.add(&line).expect("a line of the sandbox's log");
-        }
-        state
-    }
 }

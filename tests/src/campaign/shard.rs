@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::customer::Customers;
-use super::drain::{Invoices, drain};
+use super::drain::drain;
 use super::replica::Replica;
 use super::shop::Shop;
 use super::{CLOCK_LOG, DATABASE, EVENT_LOG, Remains, SANDBOX_LOG, SHOP_LOG};
@@ -26,7 +26,7 @@ use crate::faulty_machine::FaultyMachine;
 use crate::program::{Folder, append_to, write_private};
 use crate::random::SeededRandom;
 use crate::replicas::free_address;
-use crate::sandbox_control::SandboxControl;
+use crate::sandbox_control::{Invoices, SandboxControl};
 use crate::store_server::TokenSigner;
 use crate::tcp_proxy::{Passed, Route, TcpProxy, Traffic};
 use crate::wait::{pause, within};
