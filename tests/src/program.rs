@@ -1,15 +1,14 @@
 //! The proxy as a program, the descendants of a process, and temporary folders.
 
-use std::fs;
-use std::fs::File;
+use std::fs::{self, File, Permissions};
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use tempfile::TempDir;
 
 use crate::wait::within;
 
@@ -225,10 +224,9 @@ pub fn built(name: &str, package: &str) -> PathBuf {
 
 /// A temporary folder; it is deleted when dropped.
 #[derive(Debug)]
-pub struct Folder(PathBuf);
+pub struct Folder(TempDir);
 
 impl Folder {
-    /// Creates one. Its name begins with `florin-` and contains the process id.
     pub fn new() -> Self {
         Self::in_folder(&std::env::temp_dir())
     }
@@ -244,38 +242,29 @@ impl Folder {
     }
 
     fn in_folder(base: &Path) -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = base.join(format!("florin-world-{}-{number}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&path);
-        std::fs::create_dir_all(&path).expect("the temporary folder is writable");
-        Self(path)
+        let mut folder = tempfile::Builder::new();
+        // Programs of tests run as other users, too.
+        let folder = folder.permissions(Permissions::from_mode(0o755));
+        let folder = folder.prefix("florin-world-").tempdir_in(base);
+        Self(folder.expect("the temporary folder is writable"))
     }
 
     pub fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     pub fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.path().join(name)
     }
 
     pub fn keep(self) -> PathBuf {
-        let path = self.0.clone();
-        std::mem::forget(self);
-        path
+        self.0.keep()
     }
 }
 
 impl Default for Folder {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

@@ -1,7 +1,7 @@
 //! A page of a store, on another origin than the proxy's.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, State};
@@ -9,6 +9,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
+use parking_lot::Mutex;
 
 use crate::local_server::LocalServer;
 
@@ -45,14 +46,14 @@ impl StoreSite {
 
     /// Shows this whole page from now on, under no policy.
     pub fn serve_page(&self, html: &str) {
-        let mut page = lock(&self.page);
+        let mut page = self.page.lock();
         page.policy.clear();
         html.clone_into(&mut page.html);
     }
 
     /// Serves a script such as `shop.js` from now on; `None` removes it.
     pub fn set_script(&self, name: &str, script: Option<&str>) {
-        let mut page = lock(&self.page);
+        let mut page = self.page.lock();
         match script {
             Some(script) => page.files.insert(name.to_owned(), script.to_owned()),
             None => page.files.remove(name),
@@ -61,23 +62,19 @@ impl StoreSite {
 
     /// Shows this body from now on, under this Content-Security-Policy.
     pub fn serve(&self, policy: &str, body: &str) {
-        let mut page = lock(&self.page);
+        let mut page = self.page.lock();
         policy.clone_into(&mut page.policy);
         page.html = format!("<!doctype html><html lang=\"en\"><title>Page</title>{body}");
     }
 
     pub fn set_header(&self, name: &'static str, value: &str) {
-        let mut page = lock(&self.page);
+        let mut page = self.page.lock();
         page.header = Some((name, value.to_owned()));
     }
 }
 
-fn lock(page: &Mutex<Page>) -> MutexGuard<'_, Page> {
-    page.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 async fn show(State(page): State<Arc<Mutex<Page>>>) -> Response {
-    let page = lock(&page).clone();
+    let page = page.lock().clone();
     let headers = [
         (CONTENT_SECURITY_POLICY, page.policy),
         (CONTENT_TYPE, "text/html; charset=utf-8".to_owned()),
@@ -92,7 +89,7 @@ async fn show(State(page): State<Arc<Mutex<Page>>>) -> Response {
 }
 
 async fn script(State(page): State<Arc<Mutex<Page>>>, Path(name): Path<String>) -> Response {
-    let page = lock(&page);
+    let page = page.lock();
     match page.files.get(&name) {
         Some(script) => {
             let headers = [

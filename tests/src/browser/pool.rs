@@ -14,10 +14,10 @@
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use thirtyfour::error::WebDriverResult;
 use thirtyfour::{WebDriver, WindowHandle};
@@ -88,19 +88,15 @@ impl BrowserPool {
             closed.is_some(),
             "Chromium crashed or hangs after this test"
         );
-        self.lock().push(browser);
+        self.0.lock().push(browser);
     }
 
     fn take(&self, ratio: f64) -> Option<Pooled> {
-        let mut idle = self.lock();
+        let mut idle = self.0.lock();
         let at = idle
             .iter()
             .position(|one| one.ratio.total_cmp(&ratio).is_eq())?;
         Some(idle.swap_remove(at))
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Pooled>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
