@@ -189,9 +189,6 @@ impl ReverseProxy {
     }
 
     /// Returns `true` if it speaks HTTP/2 to browsers.
-    ///
-    /// # Panics
-    /// `openssl` is not installed.
     pub fn offers_http2(&self) -> bool {
         let tried = Command::new("openssl")
             .args(["s_client", "-servername", "localhost"])

@@ -16,10 +16,6 @@ use crate::program::Folder;
 
 /// A file of an installed package: `axe-core/axe.min.js`. They lie in the user's cache, in a folder that is named by
 /// the lock file.
-///
-/// # Panics
-/// It is not installed; the sentence says how to get it.
-#[must_use]
 pub fn npm_file(path: &str) -> PathBuf {
     let found = installed().join("node_modules").join(path);
     let name = found.display();
@@ -28,10 +24,6 @@ pub fn npm_file(path: &str) -> PathBuf {
 }
 
 /// What TypeScript reports of a project by its `tsconfig.json`; nothing when all is well.
-///
-/// # Panics
-/// Node or TypeScript is not installed, or TypeScript fails without a report.
-#[must_use]
 pub fn type_errors_of(tsconfig: &Path) -> String {
     let mut node = Command::new("node");
     node.arg(npm_file("typescript/bin/tsc"));
@@ -52,17 +44,22 @@ pub(crate) fn installed() -> PathBuf {
     tools_of("npm", "npm/package-lock.json")
 }
 
-/// A folder of installed tools: its name is a word and the hash of the list of what is in it, a file below `tests`.
-pub(crate) fn tools_of(word: &str, list: &str) -> PathBuf {
-    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join(list);
-    let list = std::fs::read(list).expect("the list is part of the repository");
-    let name = hex::encode(&Sha256::digest(list)[..6]);
+/// Where `cargo xtask` installs tools.
+pub(crate) fn tools() -> PathBuf {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     let caches = set("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")));
     let caches = caches.expect("HOME or XDG_CACHE_HOME says where tools are kept");
-    let folder = caches.join("florin/tools").join(format!("{word}-{name}"));
+    caches.join("florin/tools")
+}
+
+/// A folder of installed tools: its name is a word and the hash of the list of what is in it, a file below `tests`.
+pub(crate) fn tools_of(word: &str, list: &str) -> PathBuf {
+    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join(list);
+    let list = std::fs::read(list).expect("the list is part of the repository");
+    let name = hex::encode(&Sha256::digest(list)[..6]);
+    let folder = tools().join(format!("{word}-{name}"));
     assert!(
         folder.join("whole").is_file(),
         "{} is missing. Install it with: cargo xtask tools",
@@ -84,9 +81,6 @@ pub struct NpmProject(Folder);
 
 impl NpmProject {
     /// An empty project, with our package and everything of `tests/npm` installed.
-    ///
-    /// # Panics
-    /// Something is not installed; the sentence says how to get it.
     pub fn with(react: React) -> Self {
         let folder = Folder::new();
         let modules = folder.file("node_modules");
@@ -149,9 +143,6 @@ impl NpmProject {
     }
 
     /// Runs a script of the project on a server: what it prints.
-    ///
-    /// # Panics
-    /// It fails, or prints a complaint.
     pub fn run(&self, script: &str) -> String {
         let output = done(&mut self.node(script));
         let complaints = String::from_utf8_lossy(&output.stderr);
@@ -235,7 +226,6 @@ const documents = yaml.parseAllDocuments(text, { version: '1.1', merge: true });
 for (const document of documents) for (const error of document.errors) throw error;
 console.log(JSON.stringify(documents.map(document => document.toJS())));";
 
-#[must_use]
 pub fn yaml_documents(text: &str) -> Vec<Value> {
     let mut node = Command::new("node");
     node.args(["-e", SCRIPT])

@@ -149,9 +149,6 @@ impl Browser {
 
     /// Closes a browser of [`Browser::open_alone`] and returns the requests of pages of this host and their frames:
     /// `POST http://…`, and `name host` for a name that was looked up without a request.
-    ///
-    /// # Panics
-    /// It was not opened by [`Browser::open_alone`]: nothing was noted.
     pub async fn end_and_list_requests(mut self, host: &str) -> BTreeSet<String> {
         let State::Alone(process) = &mut self.state else {
             panic!("only a browser of open_alone has a network log");
@@ -163,9 +160,6 @@ impl Browser {
     }
 
     /// Sets the device pixels of a CSS pixel, as another screen or zoom would. The others have the ratio of their start.
-    ///
-    /// # Panics
-    /// It is no Firefox.
     pub async fn set_ratio(&self, ratio: f64) {
         assert_eq!(self.engine, Engine::Firefox);
         self.set_context("chrome").await;

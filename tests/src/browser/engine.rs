@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use thirtyfour::Capabilities;
 
+use crate::npm::tools;
 use crate::program::Folder;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,12 +78,9 @@ fn on_path(name: &str) -> Option<PathBuf> {
         .find(|candidate| candidate.is_file())
 }
 
-/// `florin/tools/{name}-{version}/bin/{name}` where the user keeps caches, of the newest version that is there.
+/// `{name}-{version}/bin/{name}` among the installed tools, of the newest version that is there.
 fn in_the_cache(name: &str) -> Option<PathBuf> {
-    let caches = env::var_os("XDG_CACHE_HOME").filter(|path| !path.is_empty());
-    let caches = caches.map(PathBuf::from);
-    let caches = caches.or_else(|| Some(PathBuf::from(env::var_os("HOME")?).join(".cache")))?;
-    let tools = std::fs::read_dir(caches.join("florin/tools")).ok()?;
+    let tools = std::fs::read_dir(tools()).ok()?;
     let begin = format!("{name}-");
     let of_it = |folder: &PathBuf| {
         let last = folder.file_name().and_then(|last| last.to_str());

@@ -79,9 +79,6 @@ impl BrowserPool {
     }
 
     /// Takes a browser back.
-    ///
-    /// # Panics
-    /// It does not close the context: it crashed or hangs.
     pub(super) async fn take_back(&self, browser: Pooled, context: Context) {
         let closed = browser.close(context).await;
         assert!(

@@ -55,10 +55,6 @@ fn lock(block: u16) -> Option<File> {
 }
 
 /// Returns a port of the loopback interface that is free, and that no other call has returned, in no process that runs.
-///
-/// # Panics
-/// The ports from 20000 to 31999 are in use.
-#[must_use]
 pub fn free_port() -> u16 {
     let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     std::iter::repeat_with(|| own.take())
