@@ -10,7 +10,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::extract::rejection::{FormRejection, JsonRejection, QueryRejection};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::middleware::map_response;
+use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -20,7 +20,6 @@ use serde_json::{Value, json};
 
 use crate::admin::attention::{Finding, conditions};
 use crate::admin::pages::Place;
-use crate::admin::pages::sign_in::SignedInOperator;
 use crate::metrics::scrape::scrape;
 use crate::state::AppState;
 use crate::workers::storage_monitor;
@@ -35,7 +34,7 @@ pub(crate) fn admin_routes(app: Arc<AppState>) -> Router {
         .route("/health/ready", get(ready))
         .route("/metrics", get(scrape))
         .merge(api_routes())
-        .merge(page_routes())
+        .merge(page_routes(&app))
         .with_state(app)
 }
 
@@ -52,38 +51,34 @@ fn api_routes() -> Router<Arc<AppState>> {
         .layer(map_response(guarded))
 }
 
-fn page_routes() -> Router<Arc<AppState>> {
-    use pages::{attention, orders, settlements, sign_in, stores};
-    Router::new()
-        .route("/", get(attention::page::<SignedInOperator>))
-        .route("/login", get(sign_in::page).post(sign_in::sign_in))
-        .route("/logout", post(sign_in::sign_out))
-        .route("/orders", get(orders::list::<SignedInOperator>))
-        .route("/orders/{id}", get(orders::show::<SignedInOperator>))
-        .route(
-            "/orders/{id}/decision",
-            post(orders::decide::<SignedInOperator>),
-        )
-        .route(
-            "/orders/{id}/redeliver",
-            post(orders::redeliver::<SignedInOperator>),
-        )
-        .route("/stores", get(stores::page::<SignedInOperator>))
-        .route("/stores/{id}/test", post(stores::test::<SignedInOperator>))
-        .route(
-            "/stores/{id}/enable",
-            post(stores::enable::<SignedInOperator>),
-        )
+fn page_routes(app: &Arc<AppState>) -> Router<Arc<AppState>> {
+    use pages::{orders, sign_in, stores};
+    shared_routes(Place::Operator)
         .route("/gateway", get(stores::gateway))
-        .route("/settlements", get(settlements::page::<SignedInOperator>))
-        .route(
-            "/settlements.csv",
-            get(settlements::csv::<SignedInOperator>),
-        )
-        .route("/audit", get(orders::audit::<SignedInOperator>))
+        .route("/audit", get(orders::audit))
         .route("/configuration", get(stores::configuration))
+        .route("/logout", post(sign_in::sign_out))
+        .route_layer(from_fn_with_state(app.clone(), sign_in::require_operator))
+        .route("/login", get(sign_in::page).post(sign_in::sign_in))
         .route("/operator.css", get(pages::style))
         .layer(map_response(guarded))
+}
+
+/// The pages that operators and stores' staff have. A layer of their place signs the [`pages::Viewer`] in.
+pub(crate) fn shared_routes(place: Place) -> Router<Arc<AppState>> {
+    use pages::{attention, orders, settlements, stores};
+    let at = |path: &str| format!("{}{path}", place.base());
+    Router::new()
+        .route(&at("/"), get(attention::page))
+        .route(&at("/orders"), get(orders::list))
+        .route(&at("/orders/{id}"), get(orders::show))
+        .route(&at("/orders/{id}/decision"), post(orders::decide))
+        .route(&at("/orders/{id}/redeliver"), post(orders::redeliver))
+        .route(&at("/settlements"), get(settlements::page))
+        .route(&at("/settlements.csv"), get(settlements::csv))
+        .route(&at("/stores"), get(stores::page))
+        .route(&at("/stores/{id}/test"), post(stores::test))
+        .route(&at("/stores/{id}/enable"), post(stores::enable))
 }
 
 /// Renders a failure, and adds the headers of every page and of the API.

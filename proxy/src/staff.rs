@@ -7,24 +7,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::rejection::FormRejection;
-use axum::extract::{DefaultBodyLimit, Form, FromRequestParts, Path, Request, State};
-use axum::http::request::Parts;
+use axum::extract::{DefaultBodyLimit, Form, Path, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state, map_response};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
-use florin_storage::{Actor, StaffAccess, StoreScope};
+use axum::{Extension, Router};
+use florin_storage::{Actor, StaffAccess, StorageError, StoreScope};
 use headers::{Cookie, HeaderMapExt as _};
 use jiff::SignedDuration;
 use maud::html;
 
 use crate::admin::pages::sign_in::set_cookie;
-use crate::admin::pages::{
-    self, CsrfForm, Place, SignedIn, Viewer, attention, orders, settlements, stores,
-};
-use crate::admin::{OperatorError, PageError, PageFailure, guard};
+use crate::admin::pages::{self, CsrfForm, Place, Viewer};
+use crate::admin::{PageError, PageFailure, guard, shared_routes};
 use crate::auth::is_same;
 use crate::auth::token::{Token, has_key, random_token};
 use crate::config::{Config, Role, Store};
@@ -45,26 +42,11 @@ pub(crate) fn staff_routes(app: Arc<AppState>) -> Router {
         is_for_pages: false,
         is_private: true,
     };
-    Router::new()
-        .route("/staff", get(|| async { Redirect::to("/staff/") }))
-        .route("/staff/", get(attention::page::<Member>))
-        .route("/staff/open/{token}", get(page).post(open))
+    shared_routes(Place::Staff)
         .route("/staff/logout", post(sign_out))
-        .route("/staff/orders", get(orders::list::<Member>))
-        .route("/staff/orders/{id}", get(orders::show::<Member>))
-        .route(
-            "/staff/orders/{id}/decision",
-            post(orders::decide::<Member>),
-        )
-        .route(
-            "/staff/orders/{id}/redeliver",
-            post(orders::redeliver::<Member>),
-        )
-        .route("/staff/settlements", get(settlements::page::<Member>))
-        .route("/staff/settlements.csv", get(settlements::csv::<Member>))
-        .route("/staff/stores", get(stores::page::<Member>))
-        .route("/staff/stores/{id}/test", post(stores::test::<Member>))
-        .route("/staff/stores/{id}/enable", post(stores::enable::<Member>))
+        .route_layer(from_fn_with_state(app.clone(), require_member))
+        .route("/staff", get(|| async { Redirect::to("/staff/") }))
+        .route("/staff/open/{token}", get(page).post(open))
         .route("/staff/operator.css", get(pages::style))
         .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
         .layer(from_fn_with_state(app.clone(), admit))
@@ -209,12 +191,12 @@ async fn open(
 
 async fn sign_out(
     State(app): State<Arc<AppState>>,
-    member: Member,
+    Extension(member): Extension<Viewer>,
     headers: HeaderMap,
     form: Result<Form<CsrfForm>, FormRejection>,
 ) -> Result<Response, PageError> {
     let Form(form) = form?;
-    if !is_same(&member.viewer().csrf, &form.csrf) {
+    if !is_same(&member.csrf, &form.csrf) {
         return Err(PageError::Forged);
     }
     let config = app.config();
@@ -240,15 +222,6 @@ fn ended() -> Response {
         "This link has ended",
         "It works once and for a few minutes. Open these pages from your shop again.",
     )
-}
-
-#[derive(Clone, Debug)]
-struct Member(Viewer);
-
-impl SignedIn for Member {
-    fn viewer(self) -> Viewer {
-        self.0
-    }
 }
 
 /// Returns `true` if browsers reach the pages by https.
@@ -289,20 +262,15 @@ fn granted<'c>(config: &'c Config, access: &StaffAccess) -> Option<(&'c Store, R
     has_key(store.secret_key.as_ref(), &access.secret_key).then_some((store, role))
 }
 
-impl FromRequestParts<Arc<AppState>> for Member {
-    type Rejection = Response;
-
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, Response> {
-        let config = app.config();
-        let token = session_token(&config, &parts.headers).ok_or_else(no_session)?;
-        let found = app.storage.staff_session(token.staff_hash(), app.now());
-        let found = found.await.map_err(|error| {
-            let error = PageError::from(OperatorError::from(error));
-            error.into_response()
-        })?;
-        let access = found.ok_or_else(no_session)?;
-        let (store, role) = granted(&config, &access).ok_or_else(no_session)?;
-        Ok(Self(Viewer {
+async fn signed_in(app: &AppState, headers: &HeaderMap) -> Result<Option<Viewer>, StorageError> {
+    let config = app.config();
+    let Some(token) = session_token(&config, headers) else {
+        return Ok(None);
+    };
+    let found = app.storage.staff_session(token.staff_hash(), app.now());
+    let viewer = found.await?.and_then(|access| {
+        let (store, role) = granted(&config, &access)?;
+        Some(Viewer {
             place: Place::Staff,
             shop: Some(store.name.clone()),
             actor: Actor {
@@ -311,8 +279,21 @@ impl FromRequestParts<Arc<AppState>> for Member {
             },
             role,
             csrf: token.form_token(),
-        }))
-    }
+        })
+    });
+    Ok(viewer)
+}
+
+async fn require_member(
+    State(app): State<Arc<AppState>>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, PageError> {
+    let Some(member) = signed_in(&app, request.headers()).await? else {
+        return Ok(no_session());
+    };
+    request.extensions_mut().insert(member);
+    Ok(next.run(request).await)
 }
 
 fn no_session() -> Response {

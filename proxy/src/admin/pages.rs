@@ -7,9 +7,6 @@ pub(crate) mod sign_in;
 pub(crate) mod stores;
 mod timeline;
 
-use std::sync::Arc;
-
-use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::response::IntoResponse;
 use florin_checkout_api::is_obeyed;
@@ -22,7 +19,6 @@ use serde::Deserialize;
 use crate::admin::{OperatorError, PageError};
 use crate::auth::is_same;
 use crate::config::{Config, Role, Store};
-use crate::state::AppState;
 
 // The frame of every page, and the parts that several pages have.
 
@@ -217,6 +213,7 @@ impl Place {
     }
 }
 
+/// A layer of the place puts it into the extensions of each request.
 #[derive(Clone, Debug)]
 pub(crate) struct Viewer {
     pub(crate) place: Place,
@@ -232,10 +229,6 @@ pub(crate) struct Viewer {
 #[derive(Deserialize)]
 pub(crate) struct CsrfForm {
     pub(crate) csrf: String,
-}
-
-pub(crate) trait SignedIn: FromRequestParts<Arc<AppState>> + Send {
-    fn viewer(self) -> Viewer;
 }
 
 impl Viewer {

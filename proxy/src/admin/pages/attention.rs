@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
 use florin_orders::{Aggregate, AttentionCause, DecisionKind, OrderStatus};
 use florin_storage::{GivenUpEvent, StorageError, Totals};
@@ -10,7 +11,7 @@ use maud::{Markup, html};
 
 use crate::admin::api::orders::possible;
 use crate::admin::attention::{self, Finding, GIVEN_UP_EVENT, conditions, disabled_webhook};
-use crate::admin::pages::{self, Place, SignedIn, Viewer, timeline};
+use crate::admin::pages::{self, Place, Viewer, timeline};
 use crate::admin::{OperatorError, PageError};
 use crate::config::Role;
 use crate::state::AppState;
@@ -20,11 +21,10 @@ const LONGEST_READ: Duration = Duration::from_secs(3);
 /// Entries of each kind: the longest waiting ones.
 const MOST: u32 = 50;
 
-pub(crate) async fn page<V: SignedIn>(
+pub(crate) async fn page(
     State(app): State<Arc<AppState>>,
-    visitor: V,
+    Extension(viewer): Extension<Viewer>,
 ) -> Result<Markup, PageError> {
-    let viewer = visitor.viewer();
     let totals = tokio::time::timeout(LONGEST_READ, app.storage.totals()).await;
     let totals = totals.unwrap_or_else(|_| {
         let reason = format!("no response within {} s", LONGEST_READ.as_secs());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Form, Path, Query, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
@@ -15,17 +16,16 @@ use url::form_urlencoded;
 use crate::admin::api::orders::{AuditQuery, DecisionRequest, OrdersQuery, decide_as, history};
 use crate::admin::api::{page_size, redeliver_as};
 use crate::admin::pages::attention::{causes, decision_form};
-use crate::admin::pages::{self, SignedIn, Viewer, timeline};
+use crate::admin::pages::{self, Viewer, timeline};
 use crate::admin::{OperatorError, PageError};
 use crate::state::AppState;
 
 /// GET /orders: search, filters, and a page of the list.
-pub(crate) async fn list<V: SignedIn>(
+pub(crate) async fn list(
     State(app): State<Arc<AppState>>,
-    visitor: V,
+    Extension(viewer): Extension<Viewer>,
     query: Result<Query<OrdersQuery>, QueryRejection>,
 ) -> Result<Markup, PageError> {
-    let viewer = visitor.viewer();
     let Query(query) = query?;
     let search = query.search(viewer.scope())?;
     let found = app.storage.find_orders(&search).await?;
@@ -132,12 +132,11 @@ fn row(viewer: &Viewer, aggregate: &Aggregate) -> Markup {
 }
 
 /// GET /orders/{id}: one order and its time line.
-pub(crate) async fn show<V: SignedIn>(
+pub(crate) async fn show(
     State(app): State<Arc<AppState>>,
-    visitor: V,
+    Extension(viewer): Extension<Viewer>,
     Path(id): Path<String>,
 ) -> Result<Markup, PageError> {
-    let viewer = visitor.viewer();
     let history = history(&app, viewer.scope(), &id).await?;
     Ok(order_page(&viewer, &history, None))
 }
@@ -199,13 +198,12 @@ pub(crate) struct DecisionForm {
     decision: String,
 }
 
-pub(crate) async fn decide<V: SignedIn>(
+pub(crate) async fn decide(
     State(app): State<Arc<AppState>>,
-    visitor: V,
+    Extension(viewer): Extension<Viewer>,
     Path(id): Path<String>,
     form: Result<Form<DecisionForm>, FormRejection>,
 ) -> Result<Response, PageError> {
-    let viewer = visitor.viewer();
     let Form(form) = form?;
     viewer.check_form(&form.csrf)?;
     let base = viewer.base();
@@ -251,13 +249,12 @@ pub(crate) struct RedeliverForm {
     event: String,
 }
 
-pub(crate) async fn redeliver<V: SignedIn>(
+pub(crate) async fn redeliver(
     State(app): State<Arc<AppState>>,
-    visitor: V,
+    Extension(viewer): Extension<Viewer>,
     Path(_): Path<String>,
     form: Result<Form<RedeliverForm>, FormRejection>,
 ) -> Result<Redirect, PageError> {
-    let viewer = visitor.viewer();
     let Form(form) = form?;
     viewer.check_form(&form.csrf)?;
     let base = viewer.base();
@@ -266,9 +263,9 @@ pub(crate) async fn redeliver<V: SignedIn>(
 }
 
 /// GET /audit: what operators and stores' staff did.
-pub(crate) async fn audit<V: SignedIn>(
+pub(crate) async fn audit(
     State(app): State<Arc<AppState>>,
-    visitor: V,
+    Extension(viewer): Extension<Viewer>,
     query: Result<Query<AuditQuery>, QueryRejection>,
 ) -> Result<Markup, PageError> {
     let Query(query) = query?;
@@ -288,12 +285,7 @@ pub(crate) async fn audit<V: SignedIn>(
             p.pages { a href={ "/audit?after=" (last.position) } rel="next" { "Older entries" } }
         }
     };
-    Ok(pages::page(
-        &visitor.viewer(),
-        "/audit",
-        "Audit log",
-        &content,
-    ))
+    Ok(pages::page(&viewer, "/audit", "Audit log", &content))
 }
 
 fn audit_row(entry: &AuditEntry) -> Markup {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderName, header};
@@ -16,7 +17,7 @@ use jiff::{Timestamp, ToSpan as _};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::admin::pages::{self, SignedIn};
+use crate::admin::pages::{self, Viewer};
 use crate::admin::{OperatorError, PageError};
 use crate::state::AppState;
 
@@ -100,12 +101,11 @@ impl Total {
     }
 }
 
-pub(crate) async fn page<V: SignedIn>(
+pub(crate) async fn page(
     State(app): State<Arc<AppState>>,
-    visitor: V,
+    Extension(viewer): Extension<Viewer>,
     query: Result<Query<DayQuery>, QueryRejection>,
 ) -> Result<Markup, PageError> {
-    let viewer = visitor.viewer();
     let Query(query) = query?;
     let day = Day::of(&query, app.now())?;
     let orders = settled(&app, viewer.scope(), &day).await?;
@@ -171,14 +171,14 @@ fn text(amount: Option<Amount>) -> String {
 }
 
 /// GET /settlements.csv: each order of the day.
-pub(crate) async fn csv<V: SignedIn>(
+pub(crate) async fn csv(
     State(app): State<Arc<AppState>>,
-    visitor: V,
+    Extension(viewer): Extension<Viewer>,
     query: Result<Query<DayQuery>, QueryRejection>,
 ) -> Result<impl IntoResponse, PageError> {
     let Query(query) = query?;
     let day = Day::of(&query, app.now())?;
-    let orders = settled(&app, visitor.viewer().scope(), &day).await?;
+    let orders = settled(&app, viewer.scope(), &day).await?;
     let mut lines = String::from(
         "credited_at,store,order,reference,amount,currency,crypto_code,received_in_crypto,credited_by\r\n",
     );

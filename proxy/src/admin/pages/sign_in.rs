@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::rejection::FormRejection;
-use axum::extract::{ConnectInfo, Form, FromRequestParts, State};
-use axum::http::request::Parts;
+use axum::extract::{ConnectInfo, Form, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use florin_storage::Actor;
 use headers::{Cookie, HeaderMapExt as _};
@@ -16,7 +16,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use crate::admin::PageError;
-use crate::admin::pages::{self, CsrfForm, Place, SignedIn, Viewer};
+use crate::admin::pages::{self, CsrfForm, Place, Viewer};
 use crate::auth::is_same;
 use crate::auth::operator::{SignInAttempt, by_password};
 use crate::auth::token::random_token;
@@ -37,47 +37,37 @@ fn session_token(headers: &HeaderMap) -> Option<String> {
     cookies.get(COOKIE).map(str::to_owned)
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct SignedInOperator(Viewer);
-
-impl SignedIn for SignedInOperator {
-    fn viewer(self) -> Viewer {
-        self.0
-    }
+fn signed_in(app: &AppState, headers: &HeaderMap) -> Option<Viewer> {
+    let token = session_token(headers)?;
+    let session = app.operator_sessions.find(&token, app.now())?;
+    let config = app.config();
+    let operator = config.operators.iter().find(|operator| {
+        operator.name == session.operator && session.is_of(operator.password_hash.as_ref())
+    })?;
+    Some(Viewer {
+        place: Place::Operator,
+        shop: None,
+        role: operator.role,
+        actor: Actor::operator(session.operator),
+        csrf: session.csrf,
+    })
 }
 
-impl FromRequestParts<Arc<AppState>> for SignedInOperator {
-    type Rejection = Response;
-
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, Response> {
-        let token = session_token(&parts.headers);
-        let session = token.and_then(|token| app.operator_sessions.find(&token, app.now()));
-        let config = app.config();
-        let operators = &config.operators;
-        let operator = session.as_ref().and_then(|session| {
-            let mut operators = operators.iter();
-            operators.find(|operator| {
-                operator.name == session.operator && session.is_of(operator.password_hash.as_ref())
-            })
-        });
-        match (session, operator) {
-            (Some(session), Some(operator)) => Ok(Self(Viewer {
-                place: Place::Operator,
-                shop: None,
-                actor: Actor::operator(session.operator),
-                role: operator.role,
-                csrf: session.csrf,
-            })),
-            _ => Err(Redirect::to("/login").into_response()),
-        }
-    }
-}
-
-pub(crate) async fn page(
+/// Lets signed-in operators pass, and sends others to the sign-in.
+pub(crate) async fn require_operator(
     State(app): State<Arc<AppState>>,
-    operator: Result<SignedInOperator, Response>,
+    mut request: Request,
+    next: Next,
 ) -> Response {
-    if operator.is_ok() {
+    let Some(operator) = signed_in(&app, request.headers()) else {
+        return Redirect::to("/login").into_response();
+    };
+    request.extensions_mut().insert(operator);
+    next.run(request).await
+}
+
+pub(crate) async fn page(State(app): State<Arc<AppState>>, headers: HeaderMap) -> Response {
+    if signed_in(&app, &headers).is_some() {
         return Redirect::to("/").into_response();
     }
     form(&app, None)
@@ -222,12 +212,12 @@ pub(crate) async fn sign_in(
 
 pub(crate) async fn sign_out(
     State(app): State<Arc<AppState>>,
-    operator: SignedInOperator,
+    Extension(operator): Extension<Viewer>,
     headers: HeaderMap,
     form: Result<Form<CsrfForm>, FormRejection>,
 ) -> Result<Response, PageError> {
     let Form(form) = form?;
-    if !is_same(&operator.viewer().csrf, &form.csrf) {
+    if !is_same(&operator.csrf, &form.csrf) {
         return Err(PageError::Forged);
     }
     if let Some(token) = session_token(&headers) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Form, Path, State};
 use axum::response::Redirect;
@@ -12,18 +13,17 @@ use maud::{Markup, html};
 use crate::admin::PageError;
 use crate::admin::api::{record, test_as};
 use crate::admin::attention::MAX_LAG;
-use crate::admin::pages::sign_in::SignedInOperator;
-use crate::admin::pages::{self, CsrfForm, Place, SignedIn, Viewer};
+use crate::admin::pages::{self, CsrfForm, Place, Viewer};
 use crate::clock::MAX_SKEW;
 use crate::config::{Config, Origin, Role, Setting, Store};
 use crate::state::AppState;
 use crate::webhooks::SendOutcome;
 
-pub(crate) async fn page<V: SignedIn>(
+pub(crate) async fn page(
     State(app): State<Arc<AppState>>,
-    visitor: V,
+    Extension(viewer): Extension<Viewer>,
 ) -> Result<Markup, PageError> {
-    stores(&app, &visitor.viewer(), None).await
+    stores(&app, &viewer, None).await
 }
 
 async fn stores(
@@ -95,13 +95,12 @@ fn button(viewer: &Viewer, store: &StoreId, action: &str, name: &str) -> Markup 
 }
 
 /// POST /stores/{id}/test: sends a test event and shows what the store responded.
-pub(crate) async fn test<V: SignedIn>(
+pub(crate) async fn test(
     State(app): State<Arc<AppState>>,
-    visitor: V,
+    Extension(viewer): Extension<Viewer>,
     Path(id): Path<String>,
     form: Result<Form<CsrfForm>, FormRejection>,
 ) -> Result<Markup, PageError> {
-    let viewer = visitor.viewer();
     let Form(form) = form?;
     viewer.check_form(&form.csrf)?;
     let id = viewer.store(&app.config(), &id)?.id.clone();
@@ -110,13 +109,12 @@ pub(crate) async fn test<V: SignedIn>(
 }
 
 /// POST /stores/{id}/enable: enables a webhook that answered 410.
-pub(crate) async fn enable<V: SignedIn>(
+pub(crate) async fn enable(
     State(app): State<Arc<AppState>>,
-    visitor: V,
+    Extension(viewer): Extension<Viewer>,
     Path(id): Path<String>,
     form: Result<Form<CsrfForm>, FormRejection>,
 ) -> Result<Redirect, PageError> {
-    let viewer = visitor.viewer();
     let Form(form) = form?;
     viewer.check_form(&form.csrf)?;
     let id = viewer.store(&app.config(), &id)?.id.clone();
@@ -140,7 +138,7 @@ pub(crate) async fn enable<V: SignedIn>(
 
 pub(crate) async fn gateway(
     State(app): State<Arc<AppState>>,
-    operator: SignedInOperator,
+    Extension(viewer): Extension<Viewer>,
 ) -> Result<Markup, PageError> {
     let health = app.gateway.health();
     let pace = app.polling_pace();
@@ -176,12 +174,7 @@ pub(crate) async fn gateway(
         }
         p { "More in " a href="/health/ready" { "/health/ready" } " and " a href="/metrics" { "/metrics" } "." }
     };
-    Ok(pages::page(
-        &operator.viewer(),
-        "/gateway",
-        "Gateway",
-        &content,
-    ))
+    Ok(pages::page(&viewer, "/gateway", "Gateway", &content))
 }
 
 fn fact(name: &str, is_good: bool, value: &Markup, meaning: &str) -> Markup {
@@ -201,7 +194,7 @@ type Line = (String, String);
 
 pub(crate) async fn configuration(
     State(app): State<Arc<AppState>>,
-    operator: SignedInOperator,
+    Extension(viewer): Extension<Viewer>,
 ) -> Markup {
     let config = app.config();
     let content = html! {
@@ -215,12 +208,7 @@ pub(crate) async fn configuration(
         }
         (section("Operators", &below(&config, "operator.")))
     };
-    pages::page(
-        &operator.viewer(),
-        "/configuration",
-        "Configuration",
-        &content,
-    )
+    pages::page(&viewer, "/configuration", "Configuration", &content)
 }
 
 fn section(name: &str, lines: &[Line]) -> Markup {
