@@ -18,20 +18,17 @@ pub(crate) mod tests;
 pub(crate) mod web_address;
 
 use std::fmt::Display;
-use std::ops::RangeInclusive;
 
-pub use catalog::{Donation, Product};
-pub(crate) use effective_settings::changed_keys;
-pub use effective_settings::{Setting, Shown};
+pub(crate) use catalog::Donation;
+pub(crate) use effective_settings::{Setting, changed_keys};
 pub use gateway::Gateway;
 pub use reference::{Given, reference, reference_json, template};
-pub use secrets::{KeyId, SecretPair, TokenKey};
-pub use sections::{Operator, RateLimit, Role, Tracing};
+pub(crate) use secrets::{KeyId, SecretPair, TokenKey};
+pub(crate) use sections::{Operator, Role, Tracing};
 pub use server::{Config, PublicUrl};
 pub use source::{admin_address, load, operator_token, parse};
 pub use store::{Store, Webhook};
-pub use web_address::Origin;
-pub(crate) use web_address::is_encrypted_or_loopback;
+pub(crate) use web_address::{Origin, is_encrypted_or_loopback};
 
 /// Everything that is wrong with a configuration, each by its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,25 +66,10 @@ impl Errors {
         });
     }
 
-    pub(crate) fn record<T>(&mut self, key: &str, result: Result<T, String>) -> Option<T> {
-        result.map_err(|message| self.add(key, message)).ok()
-    }
-
-    /// A number that is within its limits, or the default where none is set.
-    pub(crate) fn within<T: Copy + Display + PartialOrd>(
-        &mut self,
-        key: &str,
-        given: Option<T>,
-        default: T,
-        limits: RangeInclusive<T>,
-        unit: &str,
-    ) -> T {
-        let number = given.unwrap_or(default);
-        if !limits.contains(&number) {
-            let (least, most) = (limits.start(), limits.end());
-            self.add(key, format!("write {least} to {most} {unit}"));
-        }
-        number
+    pub(crate) fn record<T>(&mut self, key: &str, result: Result<T, impl ToString>) -> Option<T> {
+        result
+            .map_err(|error| self.add(key, error.to_string()))
+            .ok()
     }
 
     pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, Problems> {

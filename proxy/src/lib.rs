@@ -37,6 +37,6 @@ pub use auth::operator::hash_password;
 pub use http::{openapi, paths};
 pub use log::init as init_log;
 pub use payments::payable::{Unpayable, unpayable_offers, unpriced_stores};
-pub use server::{Core, Listeners, run, run_reloading};
+pub use server::{Core, Listeners, Reloads, run};
 pub use state::Dependencies;
 pub use workers::replanning::Replanning;

@@ -3,7 +3,10 @@
 use std::io::IsTerminal as _;
 use std::sync::OnceLock;
 
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::reload::{self, Handle};
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _, Registry, fmt};
 
 /// Returns `true` if a text is a `tracing` filter.
 pub(crate) fn check(directives: &str) -> Result<(), String> {
@@ -21,44 +24,39 @@ pub(crate) fn check(directives: &str) -> Result<(), String> {
 /// The storage reports by itself, and once, why a connection to the database cannot be opened. Its library logs each try.
 const REPORTED_BY_STORAGE: &str = "sqlx_core::pool=off";
 
-type SetFilter = Box<dyn Fn(EnvFilter) -> Result<(), String> + Send + Sync>;
-
-static SET_FILTER: OnceLock<SetFilter> = OnceLock::new();
+static FILTER: OnceLock<Handle<EnvFilter, Registry>> = OnceLock::new();
 
 /// Starts logging to standard error.
 ///
 /// # Errors
 /// When `directives` is no `tracing` filter; the text says what is wrong.
 pub fn init(directives: &str) -> Result<(), String> {
-    let filter = filter(directives)?;
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+    let (filter, handle) = reload::Layer::new(filter(directives)?);
+    let lines = fmt::layer()
         .with_writer(std::io::stderr)
         // The library would report a line that cannot be written by one more line, and panic: a full disk with the log on it
         // would end the process.
         .log_internal_errors(false);
-    let (started, set): (_, SetFilter) = if std::io::stderr().is_terminal() {
-        let builder = builder.with_target(false).with_filter_reloading();
-        let handle = builder.reload_handle();
-        let set = move |filter| handle.reload(filter).map_err(|error| error.to_string());
-        (builder.try_init(), Box::new(set))
+    let lines = if std::io::stderr().is_terminal() {
+        lines.with_target(false).boxed()
     } else {
-        let builder = builder.json().flatten_event(true).with_current_span(true);
-        let builder = builder.with_filter_reloading();
-        let handle = builder.reload_handle();
-        let set = move |filter| handle.reload(filter).map_err(|error| error.to_string());
-        (builder.try_init(), Box::new(set))
+        let lines = lines.json().flatten_event(true);
+        lines.with_current_span(true).boxed()
     };
-    started.map_err(|error| error.to_string())?;
+    let log = tracing_subscriber::registry().with(filter).with(lines);
+    log.try_init().map_err(|error| error.to_string())?;
     // There is one log for each process: what starts a second one has failed above.
-    let _ = SET_FILTER.set(set);
+    let _ = FILTER.set(handle);
     Ok(())
 }
 
 /// Changes what is logged. Does nothing where the log is another program's, like that of a test.
 pub(crate) fn set(directives: &str) -> Result<(), String> {
     let filter = filter(directives)?;
-    SET_FILTER.get().map_or(Ok(()), |set| set(filter))
+    let Some(handle) = FILTER.get() else {
+        return Ok(());
+    };
+    handle.reload(filter).map_err(|error| error.to_string())
 }
 
 fn filter(directives: &str) -> Result<EnvFilter, String> {

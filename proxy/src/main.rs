@@ -15,18 +15,17 @@ use anyhow::Context as _;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use florin_gateway::Client;
 use florin_proxy::clock::{SystemClock, SystemRandom};
-use florin_proxy::config::{
-    Config, Problem, Problems, admin_address, load, reference, reference_json,
-};
+use florin_proxy::config::{Config, Problem, admin_address, load, reference, reference_json};
 use florin_proxy::webhooks::WebhookSender;
-use florin_proxy::{Dependencies, Listeners, gateway_account};
+use florin_proxy::{Dependencies, Listeners, Reloads, gateway_account};
 use florin_storage::Storage;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::operator_client::{CommandError, Connection, OperatorClient};
+use crate::commands::operator::{self, Operate};
+use crate::operator_client::CommandError;
 
 /// Crypto checkout: holds a shop's secret for the gateway, signs its calls, stores orders, sends webhooks.
 #[derive(Parser)]
@@ -56,11 +55,11 @@ enum Command {
     /// Asks a running proxy for its health and conditions. Exits with 0 if it is ready, with 1 if it is not or does not answer.
     Health(operator_client::Health),
     /// Lists and shows the orders of a running proxy, and decides about them, as an operator.
-    Orders(commands::operator::Orders),
+    Orders(Operate<operator::Orders>),
     /// Lists what a running proxy has sent to the stores, and sends it again, as an operator.
-    Deliveries(commands::operator::Deliveries),
+    Deliveries(Operate<operator::Deliveries>),
     /// Tests the stores' endpoints from a running proxy, as an operator.
-    Webhooks(commands::operator::Webhooks),
+    Webhooks(Operate<operator::Webhooks>),
     /// Reports everything that is wrong with the configuration, by key, and exits with 2.
     CheckConfig(commands::Check),
     /// Examines what a payment needs: gateway, clock, webhook endpoints, database and `public_url`.
@@ -114,15 +113,9 @@ fn main() -> ExitCode {
             let admin_listen = || Ok(admin_address(file, &variables())?);
             ended(operator_client::health(&health, admin_listen, json))
         }
-        Some(Command::Orders(orders)) => operate(&orders.connection, file, |client| {
-            commands::operator::orders(&orders, client, json)
-        }),
-        Some(Command::Deliveries(deliveries)) => operate(&deliveries.connection, file, |client| {
-            commands::operator::deliveries(&deliveries, client, json)
-        }),
-        Some(Command::Webhooks(webhooks)) => operate(&webhooks.connection, file, |client| {
-            commands::operator::webhooks(&webhooks, client, json)
-        }),
+        Some(Command::Orders(orders)) => operated(orders.run(file, json)),
+        Some(Command::Deliveries(deliveries)) => operated(deliveries.run(file, json)),
+        Some(Command::Webhooks(webhooks)) => operated(webhooks.run(file, json)),
         Some(Command::CheckConfig(check)) => {
             commands::check(&check, load(file, &variables()), json)
         }
@@ -173,13 +166,8 @@ fn ended(result: anyhow::Result<()>) -> ExitCode {
     }
 }
 
-fn operate(
-    connection: &Connection,
-    file: Option<&Path>,
-    command: impl FnOnce(&OperatorClient) -> Result<(), CommandError>,
-) -> ExitCode {
-    let client = OperatorClient::new(connection, file, &variables());
-    let Err(error) = client.and_then(|client| command(&client)) else {
+fn operated(result: Result<(), CommandError>) -> ExitCode {
+    let Err(error) = result else {
         return ExitCode::SUCCESS;
     };
     eprintln!("florin-proxy: {error}");
@@ -207,7 +195,7 @@ fn serve(config: Config, file: Option<&Path>) -> anyhow::Result<()> {
             admin: bind(config.admin_listen, "admin_listen").await?,
         };
         let database = commands::database::open(&config).await?;
-        let settings = config.gateway.client_settings();
+        let settings = config.gateway.client.clone();
         let gateway = gateway_account::client(settings, &database, Arc::new(SystemClock));
         let gateway = gateway.context("gateway")?;
         let dependencies = dependencies(database.storage(), gateway.clone())?;
@@ -219,7 +207,7 @@ fn serve(config: Config, file: Option<&Path>) -> anyhow::Result<()> {
         }
         tracing::info!(%public, %admin, environment, public_connections, "listening");
         let ended =
-            florin_proxy::run_reloading(listeners, config, dependencies, shutdown, reloads).await;
+            florin_proxy::run(listeners, config, dependencies, shutdown, Some(reloads)).await;
         gateway.flush().await;
         database.close().await;
         tracing::info!("shut down");
@@ -244,9 +232,7 @@ async fn bind(address: std::net::SocketAddr, key: &str) -> anyhow::Result<TcpLis
 }
 
 /// SIGHUP loads the configuration again. One that cannot be used is logged and changes nothing.
-fn reload_on_signals(
-    file: Option<&Path>,
-) -> anyhow::Result<mpsc::Receiver<Result<Config, Problems>>> {
+fn reload_on_signals(file: Option<&Path>) -> anyhow::Result<Reloads> {
     let mut hangup = signal(SignalKind::hangup())?;
     let (loaded, reloads) = mpsc::channel(1);
     let file = file.map(Path::to_owned);

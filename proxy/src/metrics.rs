@@ -281,17 +281,11 @@ fn in_seconds(elapsed: SignedDuration) -> f64 {
     elapsed.max(SignedDuration::ZERO).as_secs_f64()
 }
 
-// The gateway's client, measured: each call is counted by kind and outcome.
-
-/// A gateway whose calls are counted.
+/// The gateway's client, measured: each call is counted by kind and outcome.
 pub(crate) struct MeasuredGateway {
-    /// The client.
     pub inner: Arc<dyn PaymentGateway>,
-    /// What records.
     pub spans: Arc<Spans>,
-    /// What counts.
     pub metrics: Arc<Metrics>,
-    /// The clock.
     pub clock: Arc<dyn Clock>,
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{ErrorKind, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -82,19 +81,9 @@ impl OperatorClient {
             }
         };
         let base = Url::parse(&format!("http://{address}/")).map_err(|error| unusable(&error))?;
-        // Fails when it is installed already, which is the aim.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .no_proxy()
-            .redirect(redirect::Policy::none())
-            .timeout(Duration::from_secs(connection.timeout))
-            // A container without certificates can ask its own proxy.
-            .tls_certs_only([])
-            .build()
-            .map_err(|error| unusable(&error))?;
         Ok(Self {
             runtime: runtime().map_err(|error| unusable(&error))?,
-            http,
+            http: http_client(connection.timeout).map_err(|error| unusable(&error))?,
             base,
             token,
         })
@@ -238,16 +227,9 @@ fn escaped(json: &str) -> String {
     escaped
 }
 
-/// Prints a result: lines made of [`visible`] texts, or JSON. A reader that ends early, such as `head`, is no failure.
-pub(crate) fn print(text: &str) -> Result<(), CommandError> {
-    let mut output = std::io::stdout().lock();
-    let written = writeln!(output, "{}", escaped(text.trim_end())).and_then(|()| output.flush());
-    match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(CommandError::Failed(format!("standard output: {error}")))
-        }
-        _ => Ok(()),
-    }
+/// Prints a result: lines made of [`visible`] texts, or JSON.
+pub(crate) fn print(text: &str) {
+    println!("{}", escaped(text.trim_end()));
 }
 
 /// What `florin-proxy health` asks, for containers, scripts and people.
@@ -279,9 +261,8 @@ pub(crate) fn health(
     } else {
         "health/ready"
     };
-    let timeout = Duration::from_secs(health.timeout);
     let (status, text) = runtime()?
-        .block_on(ask(&format!("http://{address}/{path}"), timeout))
+        .block_on(ask(&format!("http://{address}/{path}"), health.timeout))
         .with_context(|| {
             format!(
                 "no proxy answers at {address}, its admin_listen: is it running, and with this configuration?"
@@ -316,16 +297,20 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(loopback, address.port())
 }
 
-async fn ask(url: &str, timeout: Duration) -> anyhow::Result<(u16, String)> {
+fn http_client(timeout_seconds: u64) -> reqwest::Result<reqwest::Client> {
     // Fails when it is installed already, which is the aim.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder()
+    reqwest::Client::builder()
         .no_proxy()
-        .timeout(timeout)
+        .redirect(redirect::Policy::none())
+        .timeout(Duration::from_secs(timeout_seconds))
         // A container without certificates can ask its own proxy.
         .tls_certs_only([])
-        .build()?;
-    let response = client.get(url).send().await?;
+        .build()
+}
+
+async fn ask(url: &str, timeout_seconds: u64) -> anyhow::Result<(u16, String)> {
+    let response = http_client(timeout_seconds)?.get(url).send().await?;
     Ok((response.status().as_u16(), response.text().await?))
 }
 

@@ -12,10 +12,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use florin_checkout_api::{Receipt, SignedReceipt};
 use florin_money::{Asset, CryptoCode};
 use florin_orders::{OrderId, OrderRecord, Snapshot};
-use hmac::{Hmac, KeyInit as _, Mac as _};
-use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 
+use crate::auth::mac;
 use crate::config::{Config, Store, Webhook};
 
 pub(crate) struct ReceiptKey([u8; 32]);
@@ -30,12 +29,6 @@ impl ReceiptKey {
 /// The keys that genuine receipts may be signed with, the one in use first.
 fn receipt_keys(webhook: &Webhook) -> impl Iterator<Item = ReceiptKey> {
     webhook.secrets.expose().map(ReceiptKey::derive)
-}
-
-fn mac(key: &[u8], message: &[u8]) -> [u8; 32] {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
-    mac.update(message);
-    mac.finalize().into_bytes().into()
 }
 
 /// The receipt of an order; `None` for one that is not credited, and while the gateway takes its payment back: who

@@ -48,8 +48,8 @@ impl AppState {
         {
             return Err(not_set("log", &error));
         }
-        let credentials = next.gateway.credentials();
-        if let Err(error) = self.gateway.set_credentials(&credentials) {
+        let credentials = &next.gateway.client.credentials;
+        if let Err(error) = self.gateway.set_credentials(credentials) {
             return Err(not_set("gateway.api_key", &error.to_string()));
         }
         next.generation = current.generation + 1;
@@ -85,7 +85,7 @@ fn not_set(key: &'static str, error: &str) -> String {
 
 /// The keys that differ and need a restart: by their values in force, so that a default that is written out is no change.
 fn fixed_changes(current: &Config, next: &Config) -> Vec<&'static str> {
-    let (gateway, next_gateway) = (&current.gateway, &next.gateway);
+    let (gateway, next_gateway) = (&current.gateway.client, &next.gateway.client);
     [
         ("listen", current.listen == next.listen),
         ("admin_listen", current.admin_listen == next.admin_listen),
@@ -98,7 +98,7 @@ fn fixed_changes(current: &Config, next: &Config) -> Vec<&'static str> {
         ("database", current.database == next.database),
         ("environment", current.environment == next.environment),
         ("tracing", current.tracing == next.tracing),
-        ("gateway.url", gateway.url == next_gateway.url),
+        ("gateway.url", gateway.base_url == next_gateway.base_url),
         (
             "gateway.requests_per_second",
             gateway.requests_per_second == next_gateway.requests_per_second,
@@ -106,7 +106,7 @@ fn fixed_changes(current: &Config, next: &Config) -> Vec<&'static str> {
         ("gateway.nonces", gateway.nonces == next_gateway.nonces),
         (
             "gateway.sign_put_body",
-            gateway.sign_put_body == next_gateway.sign_put_body,
+            gateway.signing == next_gateway.signing,
         ),
     ]
     .into_iter()

@@ -33,7 +33,11 @@ pub struct Listeners {
     pub public_connections: usize,
 }
 
-/// Serves until `shutdown` is cancelled; then accepts nothing new, ends streams and finishes requests in flight.
+/// What reads the configuration again, for [`run`].
+pub type Reloads = mpsc::Receiver<Result<Config, Problems>>;
+
+/// Serves until `shutdown` is cancelled; then accepts nothing new, ends streams and finishes requests in flight. Puts each
+/// checked configuration of `reloads` in force, unless it changes what needs a restart.
 ///
 /// # Errors
 /// If a component ends by itself: the process should exit with a failing code and be restarted.
@@ -42,22 +46,7 @@ pub async fn run(
     config: Config,
     dependencies: Dependencies,
     shutdown: CancellationToken,
-) -> anyhow::Result<()> {
-    // Its sender is dropped: nothing is reloaded.
-    let (_, reloads) = mpsc::channel(1);
-    run_reloading(listeners, config, dependencies, shutdown, reloads).await
-}
-
-/// Serves like [`run`], and puts each checked configuration of `reloads` in force, unless it changes what needs a restart.
-///
-/// # Errors
-/// Those of [`run`].
-pub async fn run_reloading(
-    listeners: Listeners,
-    config: Config,
-    dependencies: Dependencies,
-    shutdown: CancellationToken,
-    mut reloads: mpsc::Receiver<Result<Config, Problems>>,
+    reloads: Option<Reloads>,
 ) -> anyhow::Result<()> {
     let core = Core::new(config, dependencies, shutdown.clone());
     if core.app.storage.has_other_writers() {
@@ -99,41 +88,34 @@ pub async fn run_reloading(
     start("the admin listener", serve(admin, shutdown.clone()).boxed());
     let app = core.app;
     let spans = app.spans.clone();
-    let reload = {
-        let (app, shutdown) = (app.clone(), shutdown.clone());
-        async move {
-            let reloads = async {
-                while let Some(loaded) = reloads.recv().await {
-                    app.reload(loaded);
-                }
-                std::future::pending::<()>().await;
-            };
-            shutdown.run_until_cancelled(reloads).await;
-        }
-    };
-    start(
-        "the payment poller",
-        payment_poller::run(app.clone()).boxed(),
-    );
-    start(
-        "the webhook dispatcher",
-        webhook_dispatcher::run(app.clone()).boxed(),
-    );
-    start("the cleanup", workers::run_cleanup(app.clone()).boxed());
-    start("the replanning", replanning::run(app.clone()).boxed());
-    start(
-        "the storage monitor",
-        storage_monitor::run(app.clone()).boxed(),
-    );
-    start(
-        "the change exchange",
-        change_exchange::run(app.clone()).boxed(),
-    );
-    start(
-        "the currency check",
-        workers::run_currency_check(app).boxed(),
-    );
-    start("the reload", reload.boxed());
+    let workers: [(&str, BoxFuture<'static, ()>); 8] = [
+        (
+            "the payment poller",
+            payment_poller::run(app.clone()).boxed(),
+        ),
+        (
+            "the webhook dispatcher",
+            webhook_dispatcher::run(app.clone()).boxed(),
+        ),
+        ("the cleanup", workers::run_cleanup(app.clone()).boxed()),
+        ("the replanning", replanning::run(app.clone()).boxed()),
+        (
+            "the storage monitor",
+            storage_monitor::run(app.clone()).boxed(),
+        ),
+        (
+            "the change exchange",
+            change_exchange::run(app.clone()).boxed(),
+        ),
+        (
+            "the currency check",
+            workers::run_currency_check(app.clone()).boxed(),
+        ),
+        ("the reload", apply_reloads(app, reloads).boxed()),
+    ];
+    for (name, worker) in workers {
+        start(name, worker);
+    }
     let mut failure = None;
     while let Some(ended) = components.join_next().await {
         match ended {
@@ -150,6 +132,18 @@ pub async fn run_reloading(
     }
     spans.shutdown().await;
     failure.map_or(Ok(()), Err)
+}
+
+async fn apply_reloads(app: Arc<AppState>, reloads: Option<Reloads>) {
+    let reloads = async {
+        if let Some(mut reloads) = reloads {
+            while let Some(loaded) = reloads.recv().await {
+                app.reload(loaded);
+            }
+        }
+        std::future::pending::<()>().await;
+    };
+    app.shutdown.run_until_cancelled(reloads).await;
 }
 
 /// The proxy without sockets and without loops. Tests call the router and the steps, and move the clock.

@@ -14,7 +14,7 @@ use crate::clock::RandomBytes;
 use crate::config::Webhook;
 
 pub use send::{SendOutcome, StoreResponse, WebhookSender, Webhooks};
-pub use sign::{WebhookSecret, WebhookSecrets};
+pub use sign::WebhookSecrets;
 
 /// The type of an operator's test event: a receiver that ships on `order.paid` alone ignores it.
 pub(crate) const TEST_EVENT: &str = "webhook.test";
@@ -23,10 +23,32 @@ pub(crate) const TEST_EVENT: &str = "webhook.test";
 /// receiver that verifies the signature of what it has parsed and written again fails the test, and not an order's event.
 const AS_WRITTEN: &str = r#"{"z":1.0,"price":4.20e1,"10":9007199254740993,"2":"café \u00e9 日本 <&> https:\/\/shop.example/"}"#;
 
-pub(crate) fn test_payload(store: &StoreId, now: Timestamp) -> String {
-    format!(
+pub(crate) fn test_event(store: &StoreId, id: OrderId, now: Timestamp) -> Event {
+    let payload = format!(
         r#"{{"type":"{TEST_EVENT}","timestamp":"{now}","data":{{"store":"{store}","as_written":{AS_WRITTEN}}}}}"#
-    )
+    );
+    event_of_no_order(store, id, TEST_EVENT, payload, now)
+}
+
+/// An event that no outbox keeps: `id` is of no order.
+fn event_of_no_order(
+    store: &StoreId,
+    id: OrderId,
+    kind: &str,
+    payload: String,
+    now: Timestamp,
+) -> Event {
+    Event {
+        position: 0,
+        id: EventId::of(&id, 0, &payload),
+        store_id: store.clone(),
+        order_id: id,
+        sequence: 0,
+        event_type: EventType::Created,
+        kind: kind.to_owned(),
+        created_at: now,
+        payload,
+    }
 }
 
 /// Delivers an event that is signed with a secret drawn for it, by the rules of all deliveries. An endpoint that verifies
@@ -38,25 +60,15 @@ pub async fn probe(
     random: &dyn RandomBytes,
     now: Timestamp,
 ) -> SendOutcome {
+    const KIND: &str = "florin.probe";
     let (mut secret, mut order) = ([0; 32], [0; 16]);
     random.fill(&mut secret);
     random.fill(&mut order);
-    let order_id = OrderId::from_random(order);
-    let payload = format!(r#"{{"type":"florin.probe","timestamp":"{now}","data":{{}}}}"#);
-    let event = Event {
-        position: 0,
-        id: EventId::of(&order_id, 1, &payload),
-        store_id: store.clone(),
-        order_id,
-        sequence: 1,
-        event_type: EventType::Created,
-        kind: "florin.probe".to_owned(),
-        created_at: now,
-        payload,
-    };
+    let payload = format!(r#"{{"type":"{KIND}","timestamp":"{now}","data":{{}}}}"#);
+    let event = event_of_no_order(store, OrderId::from_random(order), KIND, payload, now);
     let webhook = Webhook {
         url: webhook.url.clone(),
-        secrets: WebhookSecrets::new(vec![WebhookSecret::new(secret.to_vec())]),
+        secrets: WebhookSecrets::new([secret.to_vec()]),
         dangerous_allow_private_targets: webhook.dangerous_allow_private_targets,
     };
     sender.send(&webhook, &event, now).await
@@ -117,7 +129,8 @@ mod tests {
     #[test]
     fn a_test_event_is_changed_when_it_is_written_again() {
         let store = StoreId::parse("demo").unwrap();
-        let payload = test_payload(&store, Timestamp::UNIX_EPOCH);
+        let order = OrderId::from_random([1; 16]);
+        let payload = test_event(&store, order, Timestamp::UNIX_EPOCH).payload;
         let parsed: serde_json::Value = serde_json::from_str(&payload).unwrap();
         assert_eq!(parsed["type"], TEST_EVENT);
         assert_eq!(parsed["data"]["store"], "demo");

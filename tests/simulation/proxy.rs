@@ -90,8 +90,8 @@ impl Proxy {
         self.0.begun.lock().push(process.clone());
         let config = load(Some(&machine.config), &BTreeMap::new());
         let config = config.unwrap_or_else(|problems| panic!("our own settings: {problems}"));
-        let credentials = config.gateway.credentials();
-        let settings = Settings::new(config.gateway.url.clone(), credentials);
+        let client = &config.gateway.client;
+        let settings = Settings::new(client.base_url.clone(), client.credentials.clone());
         let transport = Arc::new(SimulatedTransport::new(process.clone()));
         let (clock, random) = (Arc::new(process.clone()), machine.random.clone());
         let client = Client::with_transport(transport, settings, clock.clone(), random.clone());

@@ -13,7 +13,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequestParts, Path, Query, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use florin_orders::{DeliveryId, Event, EventId, EventType, StoreId};
+use florin_orders::{DeliveryId, Event, EventId, StoreId};
 use florin_storage::{Actor, AuditAction, DeliveryFilter, NewAuditEntry, StoreScope};
 use headers::authorization::Bearer;
 use headers::{Authorization, HeaderMapExt as _};
@@ -27,7 +27,7 @@ use crate::config::{Config, Operator, Role};
 use crate::http::store_api::events::DeliveryAttempt;
 use crate::state::AppState;
 use crate::webhooks::send::SendOutcome;
-use crate::webhooks::{TEST_EVENT, test_payload};
+use crate::webhooks::test_event;
 
 /// Page sizes: the largest, and the default.
 const MAX_PAGE: u32 = 100;
@@ -235,19 +235,7 @@ pub(crate) async fn test_as(
     let webhook = webhook.ok_or_else(|| OperatorError::NoWebhook(id.to_string()))?;
     record(app, actor, AuditAction::TestWebhook, id.to_string()).await?;
     let now = app.now();
-    let order_id = app.random_order_id();
-    let payload = test_payload(&id, now);
-    let event = Event {
-        position: 0,
-        id: EventId::of(&order_id, 0, &payload),
-        store_id: id,
-        order_id,
-        sequence: 0,
-        event_type: EventType::Created,
-        kind: TEST_EVENT.to_owned(),
-        created_at: now,
-        payload,
-    };
+    let event = test_event(&id, app.random_order_id(), now);
     Ok(app.webhooks.send(webhook, &event, now).await)
 }
 

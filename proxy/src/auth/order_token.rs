@@ -25,12 +25,12 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use florin_checkout_api::check_title;
 use florin_money::{Amount, Currency, Price};
 use florin_orders::{OrderLine, Reference, StoreId};
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
-use sha2::Sha256;
+use subtle::ConstantTimeEq as _;
 
+use crate::auth::mac;
 use crate::config::{KeyId, Store, TokenKey};
 use crate::orders::lines::{self, Line};
 
@@ -71,9 +71,7 @@ pub(crate) fn verify<'a>(
 
 fn is_signed(key: &TokenKey, signed: &str, signature: &[u8]) -> bool {
     let secret = key.secret.expose_secret().as_bytes();
-    let mut mac = Hmac::<Sha256>::new_from_slice(secret).expect("HMAC takes keys of any length");
-    mac.update(signed.as_bytes());
-    mac.verify_slice(signature).is_ok()
+    mac(secret, signed.as_bytes()).ct_eq(signature).into()
 }
 
 /// Unpadded base64url in its one canonical form: a text that differs in a single character is another text.

@@ -168,7 +168,7 @@ pub(crate) async fn essentials(config: &Config) -> anyhow::Result<Vec<Finding>> 
 
 /// Sends one signed call within the limits that the proxies on the database share, and compares the clocks by its response.
 async fn gateway(config: &Config, server: Option<&OpenedServer>) -> anyhow::Result<Vec<Finding>> {
-    let (settings, clock) = (config.gateway.client_settings(), Arc::new(SystemClock));
+    let (settings, clock) = (config.gateway.client.clone(), Arc::new(SystemClock));
     let client = match server {
         None => Client::new(settings, clock, Arc::new(SystemRandom))?,
         Some(Ok(database)) => gateway_account::client(settings, database, clock)?,
@@ -411,11 +411,5 @@ async fn get(url: &str) -> anyhow::Result<Result<Response, String>> {
         .timeout(TIMEOUT)
         .build()?;
     let response = client.get(url).send().await;
-    Ok(response.map_err(|error| {
-        let mut source: &dyn std::error::Error = &error;
-        while let Some(inner) = source.source() {
-            source = inner;
-        }
-        source.to_string()
-    }))
+    Ok(response.map_err(|error| anyhow::Error::from(error).root_cause().to_string()))
 }

@@ -91,7 +91,7 @@ pub(crate) fn run(config: &Config, call: Call) -> anyhow::Result<()> {
 /// Sends a request within the limits that the proxies on a PostgreSQL database share. With a file of SQLite the proxy keeps
 /// its limits for itself, and the file is not opened.
 async fn send(config: &Config, request: &RawRequest) -> anyhow::Result<Result<String, CallError>> {
-    let settings = config.gateway.client_settings();
+    let settings = config.gateway.client.clone();
     if !is_postgres(&config.database_url) {
         let client = Client::new(settings, Arc::new(SystemClock), Arc::new(SystemRandom));
         return Ok(client.context("gateway")?.forward(request).await);

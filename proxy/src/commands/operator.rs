@@ -1,6 +1,7 @@
 //! `florin-proxy orders`, `deliveries` and `webhooks`: what an operator sees and does from a terminal.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
@@ -10,18 +11,31 @@ use serde_json::{Value, json};
 use crate::operator_client::{
     AdminResponse, CommandError, Connection, OperatorClient, print, visible,
 };
+use crate::variables;
 
-/// The orders.
+/// A command for a running proxy.
 #[derive(Args)]
-pub(crate) struct Orders {
+pub(crate) struct Operate<A: Subcommand> {
     #[command(flatten)]
-    pub(crate) connection: Connection,
+    connection: Connection,
     #[command(subcommand)]
-    action: OrdersAction,
+    action: A,
+}
+
+pub(crate) trait Action {
+    /// Sends the request, and prints the response as it came or in words.
+    fn run(&self, client: &OperatorClient, json: bool) -> Result<(), CommandError>;
+}
+
+impl<A: Action + Subcommand> Operate<A> {
+    pub(crate) fn run(&self, config: Option<&Path>, json: bool) -> Result<(), CommandError> {
+        let client = OperatorClient::new(&self.connection, config, &variables())?;
+        self.action.run(&client, json)
+    }
 }
 
 #[derive(Subcommand)]
-enum OrdersAction {
+pub(crate) enum Orders {
     /// Lists orders, the latest first.
     List(Filter),
     /// Shows one order: attempts, responses of the gateway, events, deliveries and decisions.
@@ -37,7 +51,7 @@ enum OrdersAction {
 
 /// Which orders to list.
 #[derive(Args)]
-struct Filter {
+pub(crate) struct Filter {
     /// An id, reference, email address, amount, invoice, blockchain address or transaction, in full
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
@@ -60,7 +74,7 @@ struct Filter {
 
 /// A decision.
 #[derive(Args)]
-struct Resolution {
+pub(crate) struct Resolution {
     /// The order
     id: String,
     /// What to do
@@ -82,17 +96,8 @@ where
     PossibleValuesParser::new(T::VARIANTS.iter().map(|word| <&'static str>::from(*word)))
 }
 
-/// The deliveries of events.
-#[derive(Args)]
-pub(crate) struct Deliveries {
-    #[command(flatten)]
-    pub(crate) connection: Connection,
-    #[command(subcommand)]
-    action: DeliveriesAction,
-}
-
 #[derive(Subcommand)]
-enum DeliveriesAction {
+pub(crate) enum Deliveries {
     /// Lists the deliveries of a store, the latest first.
     List {
         /// The store; may be left out if there is one, or with --event
@@ -115,17 +120,8 @@ enum DeliveriesAction {
     },
 }
 
-/// The stores' endpoints.
-#[derive(Args)]
-pub(crate) struct Webhooks {
-    #[command(flatten)]
-    pub(crate) connection: Connection,
-    #[command(subcommand)]
-    action: WebhooksAction,
-}
-
 #[derive(Subcommand)]
-enum WebhooksAction {
+pub(crate) enum Webhooks {
     /// Sends a store's endpoint one signed test event. Exits with 1 if it does not accept it.
     Test {
         /// The store
@@ -134,111 +130,103 @@ enum WebhooksAction {
 }
 
 /// Prints a response: as it came, or in words. A page names the argument that continues it.
-fn show(
-    response: &AdminResponse,
-    json: bool,
-    words: impl FnOnce(&Value) -> String,
-) -> Result<(), CommandError> {
+fn show(response: &AdminResponse, json: bool, words: impl FnOnce(&Value) -> String) {
     if json {
         return print(&response.text);
     }
-    print(&words(&response.value))?;
+    print(&words(&response.value));
     if let Some(next) = response.value["next"].as_str() {
         eprintln!("More: --after {}", visible(next));
     }
-    Ok(())
 }
 
-/// Runs an action on orders.
-pub(crate) fn orders(
-    command: &Orders,
-    client: &OperatorClient,
-    json: bool,
-) -> Result<(), CommandError> {
-    match &command.action {
-        OrdersAction::List(filter) => {
-            let limit = filter.limit.to_string();
-            let query = [
-                ("q", filter.search.as_deref()),
-                ("status", filter.status.as_deref()),
-                ("store", filter.store.as_deref()),
-                ("attention", filter.attention.then_some("true")),
-                ("after", filter.after.as_deref()),
-                ("limit", Some(&*limit)),
-            ];
-            show(&client.get(&["orders"], &query)?, json, orders_of)
+impl Action for Orders {
+    fn run(&self, client: &OperatorClient, json: bool) -> Result<(), CommandError> {
+        match self {
+            Self::List(filter) => {
+                let limit = filter.limit.to_string();
+                let query = [
+                    ("q", filter.search.as_deref()),
+                    ("status", filter.status.as_deref()),
+                    ("store", filter.store.as_deref()),
+                    ("attention", filter.attention.then_some("true")),
+                    ("after", filter.after.as_deref()),
+                    ("limit", Some(&*limit)),
+                ];
+                show(&client.get(&["orders"], &query)?, json, |page| {
+                    listed(page, "orders", LISTED_ORDER, "No order.")
+                });
+            }
+            Self::Show { id } => show(&client.get(&["orders", id], &[])?, json, history),
+            Self::Resolve(Resolution {
+                id,
+                decision,
+                reason,
+                seen,
+            }) => {
+                let body = json!({ "decision": decision, "reason": reason, "version": seen });
+                let response = client.post(&["orders", id, "decision"], Some(&body))?;
+                show(&response, json, |decided| {
+                    let [id, status, version] =
+                        ["id", "status", "version"].map(|it| text(&decided["order"], it));
+                    format!("{id} is {status}, version {version}.")
+                });
+            }
         }
-        OrdersAction::Show { id } => show(&client.get(&["orders", id], &[])?, json, history),
-        OrdersAction::Resolve(Resolution {
-            id,
-            decision,
-            reason,
-            seen,
-        }) => {
-            let body = json!({ "decision": decision, "reason": reason, "version": seen });
-            let response = client.post(&["orders", id, "decision"], Some(&body))?;
-            show(&response, json, |decided| {
-                let [id, status, version] =
-                    ["id", "status", "version"].map(|it| text(&decided["order"], it));
-                format!("{id} is {status}, version {version}.")
-            })
-        }
-    }
-}
-
-/// Runs an action on deliveries.
-pub(crate) fn deliveries(
-    command: &Deliveries,
-    client: &OperatorClient,
-    json: bool,
-) -> Result<(), CommandError> {
-    match &command.action {
-        DeliveriesAction::List {
-            store,
-            event,
-            after,
-            limit,
-        } => {
-            let limit = limit.to_string();
-            let query = [
-                ("store", store.as_deref()),
-                ("event", event.as_deref()),
-                ("after", after.as_deref()),
-                ("limit", Some(&*limit)),
-            ];
-            show(&client.get(&["deliveries"], &query)?, json, deliveries_of)
-        }
-        DeliveriesAction::Redeliver { id } => {
-            let response = client.post(&["deliveries", id, "redeliver"], None)?;
-            show(&response, json, |sent| {
-                let [event, kind] = ["event", "type"].map(|name| text(sent, name));
-                format!("{event} ({kind}) is sent again.")
-            })
-        }
+        Ok(())
     }
 }
 
-/// Runs an action on endpoints.
-pub(crate) fn webhooks(
-    command: &Webhooks,
-    client: &OperatorClient,
-    json: bool,
-) -> Result<(), CommandError> {
-    let WebhooksAction::Test { store } = &command.action;
-    let response = client.post(&["webhooks", store, "test"], None)?;
-    let message = text(&response.value, "message");
-    let is_accepted = response.value["accepted"] == true;
-    if json || is_accepted {
-        show(&response, json, |_| {
-            format!("The endpoint accepts the test event: {message}")
-        })?;
+impl Action for Deliveries {
+    fn run(&self, client: &OperatorClient, json: bool) -> Result<(), CommandError> {
+        match self {
+            Self::List {
+                store,
+                event,
+                after,
+                limit,
+            } => {
+                let limit = limit.to_string();
+                let query = [
+                    ("store", store.as_deref()),
+                    ("event", event.as_deref()),
+                    ("after", after.as_deref()),
+                    ("limit", Some(&*limit)),
+                ];
+                show(&client.get(&["deliveries"], &query)?, json, |page| {
+                    listed(page, "deliveries", DELIVERY, "No delivery.")
+                });
+            }
+            Self::Redeliver { id } => {
+                let response = client.post(&["deliveries", id, "redeliver"], None)?;
+                show(&response, json, |sent| {
+                    let [event, kind] = ["event", "type"].map(|name| text(sent, name));
+                    format!("{event} ({kind}) is sent again.")
+                });
+            }
+        }
+        Ok(())
     }
-    if is_accepted {
-        return Ok(());
+}
+
+impl Action for Webhooks {
+    fn run(&self, client: &OperatorClient, json: bool) -> Result<(), CommandError> {
+        let Self::Test { store } = self;
+        let response = client.post(&["webhooks", store, "test"], None)?;
+        let message = text(&response.value, "message");
+        let is_accepted = response.value["accepted"] == true;
+        if json || is_accepted {
+            show(&response, json, |_| {
+                format!("The endpoint accepts the test event: {message}")
+            });
+        }
+        if is_accepted {
+            return Ok(());
+        }
+        Err(CommandError::Failed(format!(
+            "the endpoint does not accept the test event: {message}"
+        )))
     }
-    Err(CommandError::Failed(format!(
-        "the endpoint does not accept the test event: {message}"
-    )))
 }
 
 /// Members of a delivery that are shown.
@@ -306,18 +294,12 @@ fn elements<'a>(record: &'a Value, name: &str) -> Vec<&'a Value> {
     record[name].as_array().into_iter().flatten().collect()
 }
 
-fn orders_of(page: &Value) -> String {
-    let orders = table("", &elements(page, "orders"), LISTED_ORDER);
-    Some(orders)
-        .filter(|it| !it.is_empty())
-        .unwrap_or_else(|| "No order.".to_owned())
-}
-
-fn deliveries_of(page: &Value) -> String {
-    let deliveries = table("", &elements(page, "deliveries"), DELIVERY);
-    Some(deliveries)
-        .filter(|it| !it.is_empty())
-        .unwrap_or_else(|| "No delivery.".to_owned())
+/// The records of a page, or a sentence if there are none.
+fn listed(page: &Value, name: &str, members: &str, none: &str) -> String {
+    match table("", &elements(page, name), members) {
+        empty if empty.is_empty() => none.to_owned(),
+        table => table,
+    }
 }
 
 fn history(history: &Value) -> String {

@@ -8,21 +8,17 @@ use serde::Deserialize;
 
 use crate::config::Errors;
 
-/// Something a store sells at a fixed price.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Product {
-    /// The store's name for it.
-    pub sku: String,
-    /// What customers read.
-    pub title: String,
-    /// Its picture, on one of the store's `image_origins`.
-    pub image_url: Option<String>,
+pub(crate) struct Product {
+    pub(crate) sku: String,
+    pub(crate) title: String,
+    /// On one of the store's `image_origins`.
+    pub(crate) image_url: Option<String>,
     /// The price of one, in the store's currency.
-    pub price: Price,
-    /// The most that is sold at once.
-    pub max_quantity: u32,
+    pub(crate) price: Price,
+    pub(crate) max_quantity: u32,
     /// `true` if the customer names an email address before the payment.
-    pub asks_for_email: bool,
+    pub(crate) asks_for_email: bool,
 }
 
 /// Something that the store sells at a fixed price.
@@ -30,23 +26,20 @@ pub struct Product {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProductTable {
     /// The element's attribute `product`.
-    #[schemars(extend("x-default" = "required"))]
     pub(crate) sku: String,
     /// What customers read, at most 120 characters.
     #[schemars(extend("x-default" = "the sku"))]
     pub(crate) title: Option<String>,
     /// Its picture, on one of the store's `image_origins`.
-    #[schemars(extend("x-default" = "none"))]
     pub(crate) image_url: Option<String>,
     /// The price of one, in the store's currency, as a string.
     #[schemars(extend("x-default" = "required"))]
     pub(crate) price: Option<String>,
     /// The most that is sold at once, 1 to 10000.
-    #[schemars(extend("x-default" = "1"))]
+    #[schemars(range(min = 1, max = 10_000), extend("x-default" = 1))]
     pub(crate) max_quantity: Option<u32>,
     /// What the customer has to name before the payment: `["email"]` for what is delivered by email. The order has it as
     /// `receipt_email`. Without this the address is optional.
-    #[schemars(extend("x-default" = "none"))]
     #[serde(default)]
     pub(crate) ask: Vec<String>,
 }
@@ -78,9 +71,6 @@ pub(crate) fn product(
         ));
     }
     let max_quantity = table.max_quantity.unwrap_or(1);
-    if !(1..=10_000).contains(&max_quantity) {
-        return Err("max_quantity: write 1 to 10000".into());
-    }
     if let Some(unknown) = table.ask.iter().find(|ask| *ask != "email") {
         return Err(format!("ask: {unknown:?} is unknown, write [\"email\"]"));
     }
@@ -98,19 +88,15 @@ pub(crate) fn product(
     })
 }
 
-/// Something that customers give money for, without getting anything for it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Donation {
-    /// The store's name for it.
-    pub id: String,
-    /// What customers read.
-    pub title: String,
-    /// The least that is taken, in the store's currency; above zero.
-    pub min: Amount,
-    /// The most that is taken.
-    pub max: Amount,
+pub(crate) struct Donation {
+    pub(crate) id: String,
+    pub(crate) title: String,
+    /// In the store's currency; above zero.
+    pub(crate) min: Amount,
+    pub(crate) max: Amount,
     /// Amounts that the checkout offers, within the bounds.
-    pub suggested: Vec<Amount>,
+    pub(crate) suggested: Vec<Amount>,
 }
 
 /// Something that customers give money for.
@@ -118,7 +104,6 @@ pub struct Donation {
 #[serde(deny_unknown_fields)]
 pub(crate) struct DonationTable {
     /// The element's attribute `donation`.
-    #[schemars(extend("x-default" = "required"))]
     pub(crate) id: String,
     /// What customers read, at most 120 characters.
     #[schemars(extend("x-default" = "the id"))]
@@ -130,7 +115,6 @@ pub(crate) struct DonationTable {
     #[schemars(extend("x-default" = "required"))]
     pub(crate) max: Option<String>,
     /// Amounts that the checkout offers, within the bounds, as strings.
-    #[schemars(extend("x-default" = "none"))]
     #[serde(default)]
     pub(crate) suggested: Vec<String>,
 }

@@ -13,11 +13,10 @@ use crate::config::web_address::Origin;
 
 /// A key and what it is set to.
 #[derive(Clone, Debug)]
-pub struct Setting {
-    /// The key as problems name it: `store.demo.product.ebook.price`.
-    pub key: String,
-    /// What may be shown of its value.
-    pub value: Shown,
+pub(crate) struct Setting {
+    /// As problems name it: `store.demo.product.ebook.price`.
+    pub(crate) key: String,
+    pub(crate) value: Shown,
     /// Differs for different values; of a secret in a file, for different contents.
     pub(crate) fingerprint: [u8; 32],
     /// The files of a secret that is in files.
@@ -26,8 +25,7 @@ pub struct Setting {
 
 /// What may be shown of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shown {
-    /// The value.
+pub(crate) enum Shown {
     Value(String),
     /// What holds where nothing is set.
     Default(String),

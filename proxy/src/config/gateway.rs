@@ -14,30 +14,18 @@ use crate::config::web_address::web_address;
 
 /// Default requests a second towards the gateway.
 pub(crate) const REQUESTS_PER_SECOND: u32 = 10;
+const QUOTE_TTL_SECONDS: u64 = 60;
+const POLL_INTERVAL_SECONDS: u64 = 5;
 
 /// How the gateway is reached and asked.
 #[derive(Debug)]
 pub struct Gateway {
-    /// Its base address, ending in `/api`.
-    pub url: Url,
-    /// Its name for the account.
-    pub api_key: SecretString,
-    /// What calls are signed with.
-    pub api_secret: SecretString,
-    /// The unguessable part of the callbacks' path.
-    pub callback_token: SecretPair,
-    /// Where its hosted page is; customers are sent nowhere else. None: no hosted orders.
-    pub checkout_url: Option<Url>,
-    /// How long a price is offered after it was fetched.
-    pub quote_ttl: Duration,
-    /// How often an attempt is polled while its page is open.
-    pub poll_interval: Duration,
-    /// The most requests that are sent to it in a second, until it says 429.
-    pub requests_per_second: u32,
-    /// Whether it takes one nonce for several requests.
-    pub nonces: NonceRule,
-    /// Whether a PUT signs its body as a POST does.
-    pub sign_put_body: bool,
+    /// The settings of the gateway's client.
+    pub client: Settings,
+    pub(crate) callback_token: SecretPair,
+    pub(crate) checkout_url: Option<Url>,
+    pub(crate) quote_ttl: Duration,
+    pub(crate) poll_interval: Duration,
 }
 
 /// How the payment gateway is reached and asked.
@@ -61,46 +49,26 @@ pub(crate) struct GatewayTable {
     pub(crate) callback_token: Option<OneOrMore>,
     pub(crate) callback_token_file: Option<OneOrMore>,
     /// Address of the gateway's hosted page. Orders with `flow` `hosted` need it: their customers are sent nowhere else.
-    #[schemars(extend("x-default" = "none"))]
     pub(crate) checkout_url: Option<String>,
     /// How long a price is offered, 10 to 600. Assumed: a `conversion_id` lives at least this long.
-    #[schemars(extend("x-default" = "60"))]
+    #[schemars(range(min = 10, max = 600), extend("x-default" = QUOTE_TTL_SECONDS))]
     pub(crate) quote_ttl_seconds: Option<u64>,
     /// Time between two polls of an attempt while a customer has just opened it or reported a payment, 1 to 60; three
     /// times as long while its order stays open.
-    #[schemars(extend("x-default" = "5"))]
+    #[schemars(range(min = 1, max = 60), extend("x-default" = POLL_INTERVAL_SECONDS))]
     pub(crate) poll_interval_seconds: Option<u64>,
     /// Most requests to the gateway, 1 to 1000. A 429 halves it, other responses raise it again. Assumed: the gateway
     /// accepts ten.
-    #[schemars(extend("x-default" = REQUESTS_PER_SECOND))]
+    #[schemars(range(min = 1, max = 1000), extend("x-default" = REQUESTS_PER_SECOND))]
     pub(crate) requests_per_second: Option<u32>,
     /// `must_increase` if the gateway accepts each nonce once only. The proxy then sends one request a second.
-    #[schemars(extend("x-default" = "may_repeat"))]
-    pub(crate) nonces: Option<String>,
+    #[schemars(with = "String", extend("enum" = ["may_repeat", "must_increase"]))]
+    #[serde(default)]
+    pub(crate) nonces: NonceRule,
     /// `true` if the signature of a PUT covers its body. Assumed: it does not, because the specification signs the body of
     /// a POST alone.
-    #[schemars(extend("x-default" = "false"))]
-    pub(crate) sign_put_body: Option<bool>,
-}
-
-impl Gateway {
-    /// Key and secret.
-    pub fn credentials(&self) -> Credentials {
-        Credentials {
-            api_key: self.api_key.clone(),
-            api_secret: self.api_secret.clone(),
-        }
-    }
-
-    /// The settings of the gateway's client.
-    pub fn client_settings(&self) -> Settings {
-        Settings {
-            requests_per_second: self.requests_per_second,
-            nonces: self.nonces,
-            sign_put_body: self.sign_put_body,
-            ..Settings::new(self.url.clone(), self.credentials())
-        }
-    }
+    #[serde(default)]
+    pub(crate) sign_put_body: bool,
 }
 
 pub(crate) fn gateway(errors: &mut Errors, table: GatewayTable) -> Option<Gateway> {
@@ -121,39 +89,29 @@ pub(crate) fn gateway(errors: &mut Errors, table: GatewayTable) -> Option<Gatewa
     let checkout_url = table
         .checkout_url
         .and_then(|text| errors.record("gateway.checkout_url", gateway_address(&text)));
-    let quote_ttl = errors.within(
-        "gateway.quote_ttl_seconds",
-        table.quote_ttl_seconds,
-        60,
-        10..=600,
-        "seconds",
-    );
-    let poll_interval = errors.within(
-        "gateway.poll_interval_seconds",
-        table.poll_interval_seconds,
-        5,
-        1..=60,
-        "seconds",
-    );
-    let requests_per_second = errors.within(
-        "gateway.requests_per_second",
-        table.requests_per_second,
-        REQUESTS_PER_SECOND,
-        1..=1000,
-        "requests a second",
-    );
-    let nonces = errors.record("gateway.nonces", nonce_rule(table.nonces.as_deref()));
-    Some(Gateway {
-        url: url?,
+    let credentials = Credentials {
         api_key: api_key?,
         api_secret: api_secret?,
+    };
+    Some(Gateway {
+        client: Settings {
+            requests_per_second: table.requests_per_second.unwrap_or(REQUESTS_PER_SECOND),
+            nonces: table.nonces,
+            signing: Signing {
+                put_body: if table.sign_put_body {
+                    PutBody::Signed
+                } else {
+                    PutBody::Unsigned
+                },
+            },
+            ..Settings::new(url?, credentials)
+        },
         callback_token: token?,
         checkout_url,
-        quote_ttl: Duration::from_secs(quote_ttl),
-        poll_interval: Duration::from_secs(poll_interval),
-        requests_per_second,
-        nonces: nonces?,
-        sign_put_body: table.sign_put_body.unwrap_or(false),
+        quote_ttl: Duration::from_secs(table.quote_ttl_seconds.unwrap_or(QUOTE_TTL_SECONDS)),
+        poll_interval: Duration::from_secs(
+            table.poll_interval_seconds.unwrap_or(POLL_INTERVAL_SECONDS),
+        ),
     })
 }
 
@@ -182,15 +140,4 @@ fn fits_a_path(token: SecretPair) -> Result<SecretPair, String> {
         return Ok(token);
     }
     Err("is part of a path: use letters, digits, - and _".into())
-}
-
-/// Whether the gateway takes one nonce for several requests.
-pub(crate) fn nonce_rule(word: Option<&str>) -> Result<NonceRule, String> {
-    match word {
-        None | Some("may_repeat") => Ok(NonceRule::MayRepeat),
-        Some("must_increase") => Ok(NonceRule::MustIncrease),
-        Some(other) => Err(format!(
-            "{other:?} is no rule: write may_repeat or must_increase"
-        )),
-    }
 }

@@ -66,15 +66,27 @@ impl Kind {
 pub(crate) fn schema_for(schema: &Schema, kind: Kind) -> Option<&Schema> {
     let types = &schema["type"];
     let is_word = |value: &Schema| value.as_str() == Some(kind.word());
-    if is_word(types)
-        || types
-            .as_array()
-            .is_some_and(|types| types.iter().any(is_word))
-    {
+    if is_word(types) || list(types).any(is_word) {
         return Some(schema);
     }
-    let choices = schema["anyOf"].as_array()?;
-    choices.iter().find_map(|choice| schema_for(choice, kind))
+    choices(schema).find_map(|choice| schema_for(choice, kind))
+}
+
+fn choices(schema: &Schema) -> impl Iterator<Item = &Schema> {
+    ["anyOf", "oneOf"]
+        .into_iter()
+        .flat_map(|name| list(&schema[name]))
+}
+
+fn list(schema: &Schema) -> impl Iterator<Item = &Schema> {
+    schema.as_array().into_iter().flatten()
+}
+
+/// The words that a key takes; empty if it takes any text.
+fn words(schema: &Schema) -> Vec<&str> {
+    let own = list(&schema["enum"]).chain(schema.get("const"));
+    let own = own.filter_map(Schema::as_str);
+    own.chain(choices(schema).flat_map(words)).collect()
 }
 
 pub(crate) fn property<'a>(schema: &'a Schema, key: &str) -> Option<&'a Schema> {
@@ -108,6 +120,7 @@ pub(crate) struct Key<'a> {
     pub(crate) schema: &'a Schema,
     /// `true` for a secret.
     pub(crate) takes_file: bool,
+    is_required: bool,
 }
 
 pub(crate) struct Subtable<'a> {
@@ -118,8 +131,8 @@ pub(crate) struct Subtable<'a> {
 
 pub(crate) fn layout(schema: &Schema) -> Layout<'_> {
     let (mut keys, mut tables) = (Vec::new(), Vec::new());
-    let properties = schema_for(schema, Kind::Table).map(|table| &table["properties"]);
-    let properties = properties.and_then(Schema::as_object).into_iter().flatten();
+    let table = schema_for(schema, Kind::Table).unwrap_or(&Schema::Null);
+    let properties = table["properties"].as_object().into_iter().flatten();
     let properties: BTreeMap<&str, &Schema> = properties
         .map(|(name, schema)| (name.as_str(), schema))
         .collect();
@@ -128,9 +141,9 @@ pub(crate) fn layout(schema: &Schema) -> Layout<'_> {
         if stem.is_some_and(|stem| properties.contains_key(stem)) {
             continue;
         }
-        let table = schema_for(schema, Kind::Table).map(|table| (table, false));
+        let below = schema_for(schema, Kind::Table).map(|table| (table, false));
         let elements = || Some((schema_for(element(schema)?, Kind::Table)?, true));
-        match table.or_else(elements) {
+        match below.or_else(elements) {
             Some((schema, is_list)) => tables.push(Subtable {
                 name,
                 schema,
@@ -140,6 +153,7 @@ pub(crate) fn layout(schema: &Schema) -> Layout<'_> {
                 name,
                 schema,
                 takes_file: properties.contains_key(&*format!("{name}_file")),
+                is_required: list(&table["required"]).any(|required| required == name),
             }),
         }
     }
@@ -147,11 +161,14 @@ pub(crate) fn layout(schema: &Schema) -> Layout<'_> {
 }
 
 impl Key<'_> {
-    /// `required`, `none`, or what holds where nothing is set.
+    /// `required`, `none`, or what holds where nothing is set: `x-default` if the type has no default.
     pub(crate) fn default(&self) -> String {
-        match &self.schema["x-default"] {
-            Schema::String(text) => text.clone(),
-            other => other.to_string(),
+        let default = self.schema.get("x-default");
+        match default.or_else(|| self.schema.get("default")) {
+            Some(Schema::String(text)) => text.clone(),
+            Some(value @ (Schema::Number(_) | Schema::Bool(_))) => value.to_string(),
+            _ if self.is_required => "required".to_owned(),
+            _ => "none".to_owned(),
         }
     }
 }
@@ -254,7 +271,8 @@ impl Text<'_> {
     }
 }
 
-/// Checks a table against its schema. Removes unknown keys, so that the rest can be read. Returns `true` if it can.
+/// Checks a table against its schema. Removes unknown keys and words, and numbers beyond their limits, so that the rest can
+/// be read. Returns `true` if it can.
 pub(crate) fn check_table(
     errors: &mut Errors,
     text: &Text<'_>,
@@ -270,10 +288,14 @@ pub(crate) fn check_table(
             errors.add(&path.to_string(), message);
             return false;
         };
+        if let Some(refusal) = refusal(schema, value) {
+            errors.add(&path.to_string(), format!("{refusal}{}", text.line(&path)));
+            return false;
+        }
         is_readable &= check_value(errors, text, schema, value, &path);
         true
     });
-    let required = schema_for(schema, Kind::Table).and_then(|schema| schema["required"].as_array());
+    let required = schema_for(schema, Kind::Table).map(|table| list(&table["required"]));
     for key in required.into_iter().flatten().filter_map(Schema::as_str) {
         if !table.contains_key(key) {
             let line = text.line(path);
@@ -282,6 +304,24 @@ pub(crate) fn check_table(
         }
     }
     is_readable
+}
+
+/// What is wrong with a word or a number of a key that takes such values.
+fn refusal(schema: &Schema, value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => {
+            let words = words(schema);
+            let is_known = words.is_empty() || words.contains(&text.as_str());
+            (!is_known).then(|| format!("{text:?} is unknown: write one of {}", words.join(", ")))
+        }
+        Value::Integer(number) => {
+            let taken = schema_for(schema, Kind::Integer)?;
+            let (least, most) = (taken["minimum"].as_i64()?, taken["maximum"].as_i64()?);
+            let is_within = (least..=most).contains(number);
+            (!is_within).then(|| format!("write {least} to {most}"))
+        }
+        _ => None,
+    }
 }
 
 fn check_value(
@@ -324,17 +364,6 @@ fn check_value(
                 is_readable &= check_value(errors, text, schema, value, &path);
             }
             is_readable
-        }
-        Value::Integer(number) => {
-            let fits = match taken["format"].as_str() {
-                Some("uint32") => u32::try_from(*number).is_ok(),
-                _ => *number >= 0,
-            };
-            if !fits {
-                let line = text.line(path);
-                errors.add(&path.to_string(), format!("is out of range{line}"));
-            }
-            fits
         }
         _ => true,
     }

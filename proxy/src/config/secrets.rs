@@ -17,24 +17,23 @@ const MAX_SECRETS: usize = 2;
 /// A secret, and the one before it while the first replaces it. The first is used for sending; both
 /// are accepted.
 #[derive(Clone, Debug)]
-pub struct SecretPair {
+pub(crate) struct SecretPair {
     newest: SecretString,
     before: Option<SecretString>,
 }
 
 impl SecretPair {
-    /// The one in use.
-    pub fn newest(&self) -> &SecretString {
+    pub(crate) fn newest(&self) -> &SecretString {
         &self.newest
     }
 
     /// Both, the one in use first.
-    pub fn all(&self) -> impl Iterator<Item = &SecretString> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &SecretString> {
         [&self.newest].into_iter().chain(&self.before)
     }
 
     /// Returns `true` for one of the two, in constant time.
-    pub fn is_one(&self, given: &str) -> bool {
+    pub(crate) fn is_one(&self, given: &str) -> bool {
         self.all()
             .fold(false, |found, secret| is_secret(secret, given) | found)
     }
@@ -157,16 +156,15 @@ const MAX_KEYS: usize = 2;
 
 /// A key of signed order tokens.
 #[derive(Debug)]
-pub struct TokenKey {
-    /// Its name in a token's header.
-    pub kid: KeyId,
-    /// Its bytes: the text as it is written, 32 or more of them.
-    pub secret: SecretString,
+pub(crate) struct TokenKey {
+    pub(crate) kid: KeyId,
+    /// The text as it is written: 32 or more bytes.
+    pub(crate) secret: SecretString,
 }
 
 /// The name of a token key: 1 to 32 of `A–Z a–z 0–9 _ -`, unique within its store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyId(String);
+pub(crate) struct KeyId(String);
 
 impl KeyId {
     pub(crate) fn parse(text: &str) -> Option<Self> {
@@ -187,7 +185,6 @@ impl fmt::Display for KeyId {
 #[serde(deny_unknown_fields)]
 pub(crate) struct TokenKeyTable {
     /// 1 to 32 letters, digits, `-` and `_`.
-    #[schemars(extend("x-default" = "required"))]
     pub(crate) kid: String,
     /// 32 or more random characters. They sign order tokens (HS256) as they are written.
     #[schemars(extend("x-default" = "required"))]

@@ -12,39 +12,32 @@ use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret,
 use crate::config::{Errors, Problem};
 
 /// The connections of one process to PostgreSQL. A file of SQLite needs none.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DatabaseTable {
     /// Connections of this process to PostgreSQL, 2 to 500: one half writes, the other reads. One more listens. Three
     /// processes with the default fit into the 100 of a default server.
-    #[schemars(extend("x-default" = PostgresOptions::DEFAULT.connections))]
+    #[schemars(range(min = 2, max = 500), extend("x-default" = PostgresOptions::DEFAULT.connections))]
     pub(crate) connections: Option<u32>,
 }
 
 /// Checks the section. `is_server` if the database is PostgreSQL.
 pub(crate) fn database(
-    errors: &mut Errors,
     warnings: &mut Vec<Problem>,
     table: &DatabaseTable,
     is_server: bool,
 ) -> PostgresOptions {
-    if !is_server && *table != DatabaseTable::default() {
+    if !is_server && table.connections.is_some() {
         warnings.push(Problem {
             key: "database".to_owned(),
             message: "has no effect: it is for PostgreSQL, and database_url names a file of SQLite"
                 .to_owned(),
         });
     }
-    let connections = errors.within(
-        "database.connections",
-        table.connections,
-        PostgresOptions::DEFAULT.connections,
-        2..=500,
-        "connections",
-    );
+    let default = PostgresOptions::DEFAULT;
     PostgresOptions {
-        connections,
-        ..PostgresOptions::DEFAULT
+        connections: table.connections.unwrap_or(default.connections),
+        ..default
     }
 }
 
@@ -119,67 +112,33 @@ pub(crate) fn database_url_direct(
     Some(url.to_owned())
 }
 
-// `[rate_limit]`: what one client address may do, and the pages of one order.
-
-/// A customer opens one or two orders; an office behind one address opens some more.
-const ORDERS_PER_MINUTE: u32 = 30;
-/// A browser has up to six connections to a host, and many customers may share an address.
-const CONNECTIONS: u32 = 200;
-/// A customer has a handful of pages.
-const STREAMS: u32 = 16;
-
 /// What one client address may do, and the pages of one order.
-#[derive(Clone, Copy, Debug)]
-pub struct RateLimit {
-    /// Orders that it may open in a minute by a product or a donation.
-    pub orders_per_minute_per_ip: u32,
-    /// Connections that it may have at once.
-    pub connections_per_ip: usize,
-    /// Event streams that an order may have at once.
-    pub streams_per_order: usize,
-}
-
-/// What one client address may do, and the pages of one order.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct RateLimitTable {
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct RateLimit {
     /// Orders that one address may open in a minute by product or donation, 1 to 10000. Private addresses that are not
     /// among the `trusted_proxies` are not counted: every customer may come from there.
-    #[schemars(extend("x-default" = ORDERS_PER_MINUTE))]
-    pub(crate) orders_per_minute_per_ip: Option<u32>,
+    #[schemars(range(min = 1, max = 10_000))]
+    pub(crate) orders_per_minute_per_ip: u32,
     /// Connections that one address may have at once, 8 to 10000. Loopback and private addresses and the
     /// `trusted_proxies` are not counted.
-    #[schemars(extend("x-default" = CONNECTIONS))]
-    pub(crate) connections_per_ip: Option<u32>,
+    #[schemars(range(min = 8, max = 10_000))]
+    pub(crate) connections_per_ip: usize,
     /// Event streams that one order may have at once, 1 to 10000: each open page has one.
-    #[schemars(extend("x-default" = STREAMS))]
-    pub(crate) streams_per_order: Option<u32>,
+    #[schemars(range(min = 1, max = 10_000))]
+    pub(crate) streams_per_order: usize,
 }
 
-pub(crate) fn rate_limit(errors: &mut Errors, table: &RateLimitTable) -> RateLimit {
-    let mut limit = |key: &str, given, default, least, unit| {
-        let key = format!("rate_limit.{key}");
-        errors.within(&key, given, default, least..=10_000, unit)
-    };
-    let count = |limit: u32| usize::try_from(limit).unwrap_or(usize::MAX);
-    let (orders, connections) = (table.orders_per_minute_per_ip, table.connections_per_ip);
-    let streams = table.streams_per_order;
-    RateLimit {
-        orders_per_minute_per_ip: limit(
-            "orders_per_minute_per_ip",
-            orders,
-            ORDERS_PER_MINUTE,
-            1,
-            "orders a minute",
-        ),
-        connections_per_ip: count(limit(
-            "connections_per_ip",
-            connections,
-            CONNECTIONS,
-            8,
-            "connections",
-        )),
-        streams_per_order: count(limit("streams_per_order", streams, STREAMS, 1, "streams")),
+impl Default for RateLimit {
+    fn default() -> Self {
+        Self {
+            // A customer opens one or two orders; an office behind one address opens some more.
+            orders_per_minute_per_ip: 30,
+            // A browser has up to six connections to a host, and many customers may share an address.
+            connections_per_ip: 200,
+            // A customer has a handful of pages.
+            streams_per_order: 16,
+        }
     }
 }
 
@@ -193,11 +152,11 @@ const MILLION: u32 = 1_000_000;
 
 /// Where traces are sent, and how many.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tracing {
+pub(crate) struct Tracing {
     /// Where the collector takes spans: its address and `/v1/traces`.
-    pub traces_url: Url,
-    /// Of a million requests, so many are recorded.
-    pub sampled_per_million: u32,
+    pub(crate) traces_url: Url,
+    /// Recorded requests of a million.
+    pub(crate) sampled_per_million: u32,
 }
 
 /// Traces for a collector of OpenTelemetry. Without `otlp_endpoint` nothing is recorded.
@@ -206,7 +165,6 @@ pub struct Tracing {
 pub(crate) struct TracingTable {
     /// The collector's address for OTLP over HTTP, like `http://127.0.0.1:4318`; `/v1/traces` is added. Spans have no secrets and
     /// no data of customers.
-    #[schemars(extend("x-default" = "none"))]
     pub(crate) otlp_endpoint: Option<String>,
     /// The share of requests that are recorded, as a string: "0" to "1" with six decimals at most. Orders whose store sends a
     /// sampled `traceparent` are always recorded.
@@ -280,21 +238,22 @@ const MAX_NAME: usize = 64;
 
 /// A person who may use the admin listener.
 #[derive(Debug)]
-pub struct Operator {
+pub(crate) struct Operator {
     /// Unique; the audit log names it.
-    pub name: String,
+    pub(crate) name: String,
     /// Argon2id, as a PHC string; absent if the operator does not sign in on the pages.
-    pub password_hash: Option<SecretString>,
+    pub(crate) password_hash: Option<SecretString>,
     /// The bearer token of the API; absent if the operator does not use it.
-    pub token: Option<SecretPair>,
-    /// What the operator may do.
-    pub role: Role,
+    pub(crate) token: Option<SecretPair>,
+    pub(crate) role: Role,
 }
 
 /// What an operator may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Role {
     /// See everything, change nothing.
+    #[default]
     Read,
     /// See and decide.
     Write,
@@ -305,21 +264,19 @@ pub enum Role {
 #[serde(deny_unknown_fields)]
 pub(crate) struct OperatorTable {
     /// The name with which the operator signs in, 1 to 64 characters. The audit log keeps it.
-    #[schemars(extend("x-default" = "required"))]
     pub(crate) name: String,
     /// What `florin-proxy secrets hash` prints for the operator's password. Without it, the operator cannot sign in on the
     /// pages.
-    #[schemars(extend("x-default" = "none"))]
     pub(crate) password_hash: Option<String>,
     pub(crate) password_hash_file: Option<String>,
     /// 32 or more random characters: the bearer token of the API, which the command line uses. Or a list of two while one
     /// replaces the other: both are accepted.
-    #[schemars(extend("x-default" = "none"))]
     pub(crate) token: Option<OneOrMore>,
     pub(crate) token_file: Option<OneOrMore>,
     /// `read` sees everything; `write` decides about orders and sends events again.
     #[schemars(extend("x-default" = "read"))]
-    pub(crate) role: Option<String>,
+    #[serde(default)]
+    pub(crate) role: Role,
 }
 
 pub(crate) fn operators(errors: &mut Errors, tables: Vec<OperatorTable>) -> Vec<Operator> {
@@ -329,12 +286,12 @@ pub(crate) fn operators(errors: &mut Errors, tables: Vec<OperatorTable>) -> Vec<
         if operators.iter().any(|known| known.name == table.name) {
             errors.add(&key, "there are two operators of this name");
         }
-        operators.extend(operator(errors, &key, table));
+        operators.push(operator(errors, &key, table));
     }
     operators
 }
 
-fn operator(errors: &mut Errors, key: &str, table: OperatorTable) -> Option<Operator> {
+fn operator(errors: &mut Errors, key: &str, table: OperatorTable) -> Operator {
     let OperatorTable {
         name,
         password_hash,
@@ -364,21 +321,12 @@ fn operator(errors: &mut Errors, key: &str, table: OperatorTable) -> Option<Oper
         let token = secret_pair(token, token_file, MIN_GUESSABLE_CHARS);
         errors.record(&format!("{key}.token"), token)
     });
-    let role = match role.as_deref() {
-        None | Some("read") => Some(Role::Read),
-        Some("write") => Some(Role::Write),
-        Some(other) => {
-            let message = format!("{other:?} is no role: write read or write");
-            errors.add(&format!("{key}.role"), message);
-            None
-        }
-    };
-    Some(Operator {
+    Operator {
         name,
         password_hash: password_hash.flatten(),
         token: token.flatten(),
-        role: role?,
-    })
+        role,
+    }
 }
 
 fn is_argon2id(text: SecretString) -> Result<SecretString, String> {

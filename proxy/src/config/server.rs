@@ -17,9 +17,8 @@ use crate::config::effective_settings::Setting;
 use crate::config::gateway::{Gateway, GatewayTable, gateway};
 use crate::config::secrets::{SecretPair, TokenKey};
 use crate::config::sections::{
-    DatabaseTable, Operator, OperatorTable, RateLimit, RateLimitTable, Tracing, TracingTable,
-    check_database_url, database, database_url, database_url_direct, operators, rate_limit,
-    tracing,
+    DatabaseTable, Operator, OperatorTable, RateLimit, Tracing, TracingTable, check_database_url,
+    database, database_url, database_url_direct, operators, tracing,
 };
 use crate::config::store::{Store, StoreTable, store};
 use crate::config::web_address::{Origin, network, open_to_all, web_address};
@@ -30,7 +29,7 @@ use crate::config::{Errors, Problem, Problems};
 pub struct Config {
     /// Where browsers and stores call.
     pub listen: SocketAddr,
-    /// Health and readiness. Loopback by default.
+    /// Where operators call.
     pub admin_listen: SocketAddr,
     /// Where browsers reach `listen` from outside; without a trailing slash.
     pub public_url: PublicUrl,
@@ -46,27 +45,23 @@ pub struct Config {
     pub gateway: Gateway,
     /// The stores, one at least.
     pub stores: Vec<Store>,
-    /// Who may use the operator's pages.
-    pub operators: Vec<Operator>,
-    /// Reverse proxies in front, whose `X-Forwarded-For` is believed.
-    pub trusted_proxies: Vec<IpNet>,
-    /// What one client address may do.
-    pub rate_limit: RateLimit,
-    /// Where traces are sent; `None` if nothing is recorded.
-    pub tracing: Option<Tracing>,
+    pub(crate) operators: Vec<Operator>,
+    pub(crate) trusted_proxies: Vec<IpNet>,
+    pub(crate) rate_limit: RateLimit,
+    /// `None` if nothing is recorded.
+    pub(crate) tracing: Option<Tracing>,
     /// What is logged: `tracing` filter directives.
     pub log: String,
     /// What is valid and probably a mistake.
     pub warnings: Vec<Problem>,
     /// Every key with what may be shown of its value.
-    pub settings: Vec<Setting>,
+    pub(crate) settings: Vec<Setting>,
     /// How often the process has reloaded its configuration before this one.
-    pub generation: u64,
+    pub(crate) generation: u64,
 }
 
 impl Config {
-    /// The store of an id.
-    pub fn store(&self, id: &StoreId) -> Option<&Store> {
+    pub(crate) fn store(&self, id: &StoreId) -> Option<&Store> {
         self.stores.iter().find(|store| store.id == *id)
     }
 
@@ -77,8 +72,7 @@ impl Config {
             .unwrap_or(&self.database_url)
     }
 
-    /// Whether any store lists this origin.
-    pub fn knows_origin(&self, origin: &str) -> bool {
+    pub(crate) fn knows_origin(&self, origin: &str) -> bool {
         self.stores.iter().any(|store| store.lists_origin(origin))
     }
 }
@@ -136,8 +130,7 @@ impl PublicUrl {
         Some(SocketAddr::new(ip, url.port_or_known_default()?))
     }
 
-    /// The proxy's own origin.
-    pub fn origin(&self) -> &Origin {
+    pub(crate) fn origin(&self) -> &Origin {
         &self.origin
     }
 }
@@ -177,23 +170,20 @@ pub(crate) struct File {
     pub(crate) database_url_path: Option<String>,
     /// The same PostgreSQL database past the pooler in transaction mode (PgBouncer) that `database_url` leads to: announcements
     /// are received there, and `florin-proxy migrate` uses it.
-    #[schemars(extend("x-default" = "none"))]
     pub(crate) database_url_direct: Option<String>,
     #[serde(rename = "database_url_direct_file")]
     pub(crate) database_url_direct_path: Option<String>,
     /// `test` or `production`; production must be set explicitly.
     #[schemars(extend("x-default" = "test"))]
-    pub(crate) environment: Option<String>,
+    pub(crate) environment: Option<Environment>,
     /// A `tracing` filter, like `info` or `florin_proxy=debug`. Log lines are JSON when they do not go to a terminal.
     #[schemars(extend("x-default" = "info"))]
     pub(crate) log: Option<String>,
     /// Reverse proxies in front, like `["10.0.0.0/8"]`: their `X-Forwarded-For` names the client.
-    #[schemars(extend("x-default" = "none"))]
     #[serde(default)]
     pub(crate) trusted_proxies: Vec<String>,
     /// Whether this file and the files of secrets may be readable or writable by others, for containers whose platform
     /// sets their permissions.
-    #[schemars(extend("x-default" = "false"))]
     #[serde(default)]
     #[expect(dead_code, reason = "read before the file is, in config/source.rs")]
     pub(crate) dangerous_allow_shared_files: bool,
@@ -202,7 +192,7 @@ pub(crate) struct File {
     #[serde(default)]
     pub(crate) gateway: GatewayTable,
     #[serde(default)]
-    pub(crate) rate_limit: RateLimitTable,
+    pub(crate) rate_limit: RateLimit,
     #[serde(default)]
     pub(crate) tracing: TracingTable,
     #[serde(default)]
@@ -217,8 +207,8 @@ pub(crate) fn check(
     file: File,
     settings: Vec<Setting>,
 ) -> Result<Config, Problems> {
-    let environment = errors.record("environment", environment(file.environment.as_deref()));
-    let is_test = environment != Some(Environment::Production);
+    let environment = file.environment.unwrap_or(Environment::Test);
+    let is_test = environment == Environment::Test;
     let mut warnings = Vec::new();
     let (listen, public_url) = addresses(
         &mut errors,
@@ -240,7 +230,7 @@ pub(crate) fn check(
         file.database_url_direct_path,
         is_server,
     );
-    let database = database(&mut errors, &mut warnings, &file.database, is_server);
+    let database = database(&mut warnings, &file.database, is_server);
     // Port 0 is whichever port is free: two of them differ.
     if listen.is_some_and(|address| address.port() != 0) && listen == admin_listen {
         errors.add(
@@ -254,7 +244,6 @@ pub(crate) fn check(
     }
     let trusted_proxies = trusted_proxies(&mut errors, &file.trusted_proxies);
     let gateway = gateway(&mut errors, file.gateway);
-    let rate_limit = rate_limit(&mut errors, &file.rate_limit);
     let tracing = tracing(&mut errors, &file.tracing);
     let mut stores = Vec::new();
     let mut ids = BTreeSet::new();
@@ -283,12 +272,12 @@ pub(crate) fn check(
             database_url: DatabaseUrl(database_url?),
             database_url_direct: database_url_direct.map(DatabaseUrl),
             database,
-            environment: environment?,
+            environment,
             gateway: gateway?,
             stores,
             operators,
             trusted_proxies,
-            rate_limit,
+            rate_limit: file.rate_limit,
             tracing,
             log,
             warnings,
@@ -355,16 +344,6 @@ fn trusted_proxies(errors: &mut Errors, list: &[String]) -> Vec<IpNet> {
     list.iter().filter_map(read).collect()
 }
 
-fn environment(word: Option<&str>) -> Result<Environment, String> {
-    match word {
-        None | Some("test") => Ok(Environment::Test),
-        Some("production") => Ok(Environment::Production),
-        Some(other) => Err(format!(
-            "{other:?} is no environment: write test or production"
-        )),
-    }
-}
-
 fn address(
     errors: &mut Errors,
     key: &str,
@@ -413,7 +392,7 @@ pub(crate) fn require_distinct_keys(
 ) {
     let mut secrets: Vec<Named<'_>> = Vec::new();
     if let Some(gateway) = gateway {
-        let secret = gateway.api_secret.expose_secret();
+        let secret = gateway.client.credentials.api_secret.expose_secret();
         secrets.push(("gateway.api_secret".to_owned(), secret));
         push_pair(
             &mut secrets,

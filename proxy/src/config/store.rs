@@ -1,7 +1,5 @@
 //! `[[store]]`: a merchant's shop.
 
-use std::net::IpAddr;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use florin_money::{Amount, Currency, Price};
@@ -10,7 +8,7 @@ use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
-use url::{Host, Url};
+use url::Url;
 
 use crate::config::Errors;
 use crate::config::catalog::{
@@ -23,65 +21,49 @@ use crate::config::secrets::{
 };
 use crate::config::sections::Role;
 use crate::config::web_address::{Origin, admitted, is_loopback, origin, picture, web_address};
-use crate::webhooks::address_filter::is_public;
-use crate::webhooks::sign::{WebhookSecret, WebhookSecrets};
+use crate::webhooks::address_filter::names_a_private_address;
+use crate::webhooks::sign::WebhookSecrets;
 
 /// A store of the configuration.
 #[derive(Debug)]
 pub struct Store {
     /// Its id.
     pub id: StoreId,
-    /// What customers read.
-    pub name: String,
-    /// Pages that may embed its checkout and call the proxy.
-    pub origins: Vec<Origin>,
-    /// The currency of its catalogue.
-    pub currency: Currency,
-    /// What its server calls the merchant API with; none without a server.
-    pub secret_key: Option<SecretPair>,
-    /// What its server signs order tokens with: none, one, or two while one replaces the other.
-    pub token_keys: Vec<TokenKey>,
-    /// Where customers go afterwards.
-    pub return_url: Option<String>,
-    /// Where customers go instead from an order that is not paid.
-    pub cancel_url: Option<String>,
-    /// Where customers get help.
-    pub support_url: Option<String>,
-    /// A picture that is shown beside its name: https, in the environment test also http on loopback.
-    pub logo_url: Option<Url>,
-    /// Where pictures of order lines may be, as the logo's address.
-    pub image_origins: Vec<Origin>,
-    /// Its name at the gateway, on a platform with several merchants.
-    pub merchant_id: Option<String>,
-    /// Whether its server may call the gateway's account endpoints: wallets and settings belong to all stores together.
-    pub gateway_access: bool,
-    /// What its staff may do on the pages below `/staff`; `None` if there are none.
-    pub staff_pages: Option<Role>,
-    /// How much may be missing and still count as paid, in `currency`.
-    pub tolerance: Amount,
+    pub(crate) name: String,
+    pub(crate) origins: Vec<Origin>,
+    pub(crate) currency: Currency,
+    pub(crate) secret_key: Option<SecretPair>,
+    /// None, one, or two while one replaces the other.
+    pub(crate) token_keys: Vec<TokenKey>,
+    pub(crate) return_url: Option<String>,
+    pub(crate) cancel_url: Option<String>,
+    pub(crate) support_url: Option<String>,
+    /// https, in the environment test also http on loopback.
+    pub(crate) logo_url: Option<Url>,
+    pub(crate) image_origins: Vec<Origin>,
+    pub(crate) merchant_id: Option<String>,
+    pub(crate) gateway_access: bool,
+    /// `None` if there are no pages for its staff.
+    pub(crate) staff_pages: Option<Role>,
+    /// In `currency`.
+    pub(crate) tolerance: Amount,
     /// Where its events are delivered.
     pub webhook: Option<Webhook>,
-    /// Its theme, by name.
-    pub theme: String,
+    pub(crate) theme: String,
     /// What differs from the theme: CSS values by the names in [`florin_checkout_api::TOKENS`].
-    pub theme_tokens: Vec<(&'static str, String)>,
-    /// What it sells.
-    pub products: Vec<Product>,
-    /// What it takes donations for.
-    pub donations: Vec<Donation>,
+    pub(crate) theme_tokens: Vec<(&'static str, String)>,
+    pub(crate) products: Vec<Product>,
+    pub(crate) donations: Vec<Donation>,
 }
 
 impl Store {
     /// Whether pages of this origin may embed and call.
-    pub fn lists_origin(&self, origin: &str) -> bool {
+    pub(crate) fn lists_origin(&self, origin: &str) -> bool {
         self.origins.iter().any(|known| known.as_str() == origin)
     }
 
-    /// The line `origins = […]` that lists these pages beside the ones that are listed.
-    ///
-    /// # Errors
-    /// Why one of them cannot be listed.
-    pub fn origins_with(&self, pages: &[&str]) -> Result<String, String> {
+    /// The line `origins = […]` that lists these pages beside the ones that are listed, or why one of them cannot be listed.
+    pub(crate) fn origins_with(&self, pages: &[&str]) -> Result<String, String> {
         let mut origins = self.origins.clone();
         for page in pages {
             origins.push(origin(page)?);
@@ -130,13 +112,11 @@ impl Store {
         }
     }
 
-    /// The donation of an id.
-    pub fn donation(&self, id: &str) -> Option<&Donation> {
+    pub(crate) fn donation(&self, id: &str) -> Option<&Donation> {
         self.donations.iter().find(|donation| donation.id == id)
     }
 
-    /// The product of a sku.
-    pub fn product(&self, sku: &str) -> Option<&Product> {
+    pub(crate) fn product(&self, sku: &str) -> Option<&Product> {
         self.products.iter().find(|product| product.sku == sku)
     }
 }
@@ -146,50 +126,42 @@ impl Store {
 #[serde(deny_unknown_fields)]
 pub(crate) struct StoreTable {
     /// 1 to 32 small letters, digits and hyphens.
-    #[schemars(extend("x-default" = "required"))]
     pub(crate) id: String,
     /// What customers read.
     #[schemars(extend("x-default" = "the id"))]
     pub(crate) name: Option<String>,
     /// Pages that may embed the checkout and call the proxy, like `https://shop.example`.
-    #[schemars(extend("x-default" = "none"))]
     #[serde(default)]
     pub(crate) origins: Vec<String>,
     /// ISO 4217 code of the catalogue's prices.
     #[schemars(extend("x-default" = "USD"))]
     pub(crate) currency: Option<String>,
     /// 32 or more characters for the store's server; or a list of two while one replaces the other: both are accepted.
-    #[schemars(extend("x-default" = "none"))]
     pub(crate) secret_key: Option<OneOrMore>,
     pub(crate) secret_key_file: Option<OneOrMore>,
     #[serde(default)]
     pub(crate) token_keys: Vec<TokenKeyTable>,
     /// Where customers go afterwards. Gets `?order_id=…`, never a status.
-    #[schemars(extend("x-default" = "none"))]
     pub(crate) return_url: Option<String>,
     /// Where customers go instead from an order that is not paid: cancelled, expired, failed. Gets `?order_id=…` too.
     #[schemars(extend("x-default" = "the return_url"))]
     pub(crate) cancel_url: Option<String>,
     /// Where customers get help: `https:` or `mailto:`.
-    #[schemars(extend("x-default" = "none"))]
     pub(crate) support_url: Option<String>,
     /// A picture beside the store's name: https, in the environment `test` also http on loopback.
-    #[schemars(extend("x-default" = "none"))]
     pub(crate) logo_url: Option<String>,
     /// Origins of the pictures of order lines and products, like `["https://cdn.shop.example"]`. A checkout loads from no
     /// other.
-    #[schemars(extend("x-default" = "none"))]
     #[serde(default)]
     pub(crate) image_origins: Vec<String>,
     /// The store's name at the gateway, on a platform with several merchants. It can act for no other.
-    #[schemars(extend("x-default" = "none"))]
     pub(crate) merchant_id: Option<String>,
     /// Whether its server may change wallets and settings at the gateway. All stores share them.
     #[schemars(extend("x-default" = "true for a single store, else false"))]
     pub(crate) gateway_access: Option<bool>,
     /// What the store's staff may do on the pages below `/staff`, to which the store's server makes links: `none`, `read` to
     /// see the store's orders, or `write` to decide about them too, as an operator does.
-    #[schemars(extend("x-default" = "none"))]
+    #[schemars(extend("enum" = ["none", "read", "write"]))]
     pub(crate) staff_pages: Option<String>,
     /// How much may be missing and still count as paid: an amount in the store's currency, as a string. At most a tenth of
     /// each product's price; of another order that is cheaper, nothing may be missing.
@@ -206,13 +178,9 @@ pub(crate) struct StoreTable {
 
 pub(crate) fn store(errors: &mut Errors, table: StoreTable, is_test: bool) -> Option<Store> {
     let key = |name: &str| format!("store.{}.{name}", table.id);
-    let id = StoreId::parse(&table.id).map_err(|error| error.to_string());
-    let id = errors.record(&key("id"), id);
+    let id = errors.record(&key("id"), StoreId::parse(&table.id));
     let currency = Currency::parse(table.currency.as_deref().unwrap_or("USD"));
-    let currency = errors.record(
-        &key("currency"),
-        currency.map_err(|error| error.to_string()),
-    );
+    let currency = errors.record(&key("currency"), currency);
     let mut origins = Vec::new();
     for text in &table.origins {
         origins.extend(errors.record(&key("origins"), origin(text)));
@@ -231,10 +199,11 @@ pub(crate) fn store(errors: &mut Errors, table: StoreTable, is_test: bool) -> Op
     } else {
         None
     };
-    let staff_pages = errors.record(
-        &key("staff_pages"),
-        staff_pages(table.staff_pages.as_deref()),
-    );
+    let staff_pages = match table.staff_pages.as_deref() {
+        Some("read") => Some(Role::Read),
+        Some("write") => Some(Role::Write),
+        _ => None,
+    };
     let token_keys = token_keys(errors, &table.id, table.token_keys);
     for (name, link) in [
         ("return_url", &table.return_url),
@@ -246,10 +215,7 @@ pub(crate) fn store(errors: &mut Errors, table: StoreTable, is_test: bool) -> Op
         }
     }
     let tolerance = Amount::parse(table.underpayment_tolerance.as_deref().unwrap_or("0"));
-    let tolerance = errors.record(
-        &key("underpayment_tolerance"),
-        tolerance.map_err(|error| error.to_string()),
-    );
+    let tolerance = errors.record(&key("underpayment_tolerance"), tolerance);
     let merchant_id = table.merchant_id.map(merchant_id).transpose();
     let merchant_id = errors.record(&key("merchant_id"), merchant_id);
     let (theme, theme_tokens) = theme(errors, &table.id, table.theme);
@@ -286,7 +252,7 @@ pub(crate) fn store(errors: &mut Errors, table: StoreTable, is_test: bool) -> Op
         image_origins,
         merchant_id: merchant_id?,
         gateway_access: table.gateway_access.unwrap_or(false),
-        staff_pages: staff_pages?,
+        staff_pages,
         tolerance: tolerance?,
         webhook,
         theme,
@@ -302,15 +268,6 @@ fn require_distinct_skus(errors: &mut Errors, store: &str, products: &[Product])
             let key = format!("store.{store}.product.{sku}");
             errors.add(&key, "there are two of this sku");
         }
-    }
-}
-
-fn staff_pages(word: Option<&str>) -> Result<Option<Role>, String> {
-    match word {
-        None | Some("none") => Ok(None),
-        Some("read") => Ok(Some(Role::Read)),
-        Some("write") => Ok(Some(Role::Write)),
-        Some(other) => Err(format!("{other:?} is no role: write none, read or write")),
     }
 }
 
@@ -361,14 +318,13 @@ impl Webhook {
 #[serde(deny_unknown_fields)]
 pub(crate) struct WebhookTable {
     /// Where events are delivered: https, or http on loopback.
-    #[schemars(extend("x-default" = "required", "x-shown" = "origin"))]
+    #[schemars(extend("x-shown" = "origin"))]
     pub(crate) url: String,
     /// `whsec_` and 24 to 64 bytes in base64; or a list of two while one replaces the other, the new one first.
     #[schemars(extend("x-default" = "required"))]
     pub(crate) secret: Option<OneOrMore>,
     pub(crate) secret_file: Option<OneOrMore>,
     /// Whether the endpoint may be on a loopback or private address, in the environment `test` alone.
-    #[schemars(extend("x-default" = "false"))]
     #[serde(default)]
     pub(crate) dangerous_allow_private_targets: bool,
 }
@@ -379,12 +335,7 @@ pub(crate) fn webhook(table: WebhookTable, is_test: bool) -> Result<Webhook, Str
         return Err("dangerous_allow_private_targets is for the environment test alone".into());
     }
     let url = web_address(&table.url).map_err(|message| format!("url: {message}"))?;
-    let literal = match url.host() {
-        Some(Host::Ipv4(address)) => Some(IpAddr::V4(address)),
-        Some(Host::Ipv6(address)) => Some(IpAddr::V6(address)),
-        _ => None,
-    };
-    if !private && (is_loopback(&url) || literal.is_some_and(|a| !is_public(a))) {
+    if !private && (is_loopback(&url) || names_a_private_address(&url)) {
         return Err(format!(
             "url: {} is a private address; for a test on one machine set \
              dangerous_allow_private_targets = true",
@@ -403,16 +354,16 @@ fn webhook_secrets(
     files: Option<OneOrMore>,
 ) -> Result<WebhookSecrets, String> {
     let texts = secrets(values, files, 1).map_err(|message| format!("secret: {message}"))?;
-    let secrets: Result<_, _> = texts.iter().map(webhook_secret).collect();
-    Ok(WebhookSecrets::new(secrets?))
+    let secrets: Vec<_> = texts.iter().map(webhook_secret).collect::<Result<_, _>>()?;
+    Ok(WebhookSecrets::new(secrets))
 }
 
-fn webhook_secret(text: &SecretString) -> Result<WebhookSecret, String> {
+fn webhook_secret(text: &SecretString) -> Result<Vec<u8>, String> {
     let shape = "secret: write whsec_ and 24 to 64 random bytes in base64";
     let encoded = text.expose_secret().strip_prefix("whsec_").ok_or(shape)?;
     let bytes = STANDARD.decode(encoded).map_err(|_| shape)?;
     if !WEBHOOK_SECRET_BYTES.contains(&bytes.len()) {
         return Err(shape.into());
     }
-    Ok(WebhookSecret::new(bytes))
+    Ok(bytes)
 }

@@ -71,7 +71,7 @@ fn a_complete_configuration_is_taken() {
     assert_eq!(config.environment, Environment::Test);
     assert_eq!(config.gateway.checkout_url, None);
     assert_eq!(config.database, florin_storage::PostgresOptions::DEFAULT);
-    let gateway = config.gateway.client_settings();
+    let gateway = &config.gateway.client;
     assert_eq!(gateway.requests_per_second, 10);
     assert_eq!(gateway.nonces, florin_gateway::NonceRule::MayRepeat);
     assert!(!gateway.sign_put_body);
@@ -88,7 +88,7 @@ fn what_is_set_holds() {
     let gateway = loaded(&with(lines, "api_key"), &[]).unwrap().gateway;
     let page = gateway.checkout_url.as_ref().unwrap();
     assert_eq!(page.as_str(), "https://checkout.example/pay");
-    let settings = gateway.client_settings();
+    let settings = gateway.client;
     assert_eq!(settings.requests_per_second, 3);
     assert_eq!(settings.nonces, florin_gateway::NonceRule::MustIncrease);
     assert!(settings.sign_put_body);
@@ -121,6 +121,8 @@ fn what_is_set_holds() {
 
 /// Keys, and below each the changes of [`EXAMPLE`] that make it wrong: a text, and each text in its place.
 const MISTAKES: &str = r##"
+environment
+    [gateway] => environment = "staging"\n[gateway]
 log
     [gateway] => log = "no such=filter="\n[gateway]
 admin_listen
@@ -166,6 +168,8 @@ store.demo.origins
     http://127.0.0.1:8081 => https://a.example;script-src
 store.demo.secret_key
     sk_0123456789abcdef0123456789abcdef => sk_short
+store.demo.staff_pages
+    name = "Demo shop" => staff_pages = "all"
 store.demo.merchant_id
     name = "Demo shop" => merchant_id = "" | merchant_id = "m 1" | merchant_id = "é"
 store.demo.logo_url
@@ -206,7 +210,9 @@ store.demo.webhook
     https://shop.example/florin => ftp://shop.example/
 store.demo.product.ebook
     "19.90" => "0" | "-5" | "19.905"
-    max_quantity = 5 => max_quantity = 0 | ask = ["phone"] | image_url = "https://cdn.example/a.png"
+    max_quantity = 5 => ask = ["phone"] | image_url = "https://cdn.example/a.png"
+store.demo.product.ebook.max_quantity
+    max_quantity = 5 => max_quantity = 0 | max_quantity = 10001 | max_quantity = 4294967296
 store.demo.donation.coffee
     min = "2" => min = "0" | min = "501" | min = "2.001" | min = "-2"
     min = "2"\n =>
@@ -266,10 +272,10 @@ fn problems_of_files_and_sections_are_named_at_once() {
     assert_eq!(
         problems,
         [
+            "rate_limit.orders_per_minute_per_ip: write 1 to 10000 (line 2)",
+            "store.demo.product.ebook.max_quantity: write 1 to 10000 (line 22)",
             "gateway.callback_token: the file /nowhere cannot be read: No such file or directory (os error 2)",
-            "rate_limit.orders_per_minute_per_ip: write 1 to 10000 orders a minute",
             "store.demo.theme.border: \"red\" is no colour here: write it like \"#0b6e52\", or for both schemes like \"light-dark(#0b6e52, #4fd1a1)\"",
-            "store.demo.product.ebook: max_quantity: write 1 to 10000",
         ]
     );
 }
@@ -292,7 +298,7 @@ fn every_unknown_missing_and_mistyped_key_is_named_at_once_without_its_value() {
             "gateway.api_secert: is no key of Florin's (line 5)",
             "store.demo.donation.coffee.colour: is no key of Florin's (line 23)",
             "store.demo.donation.coffee.max: a value of another kind was expected: a string; write it in quotes (line 26)",
-            "store.demo.product.0.max_quantity: is out of range (line 20)",
+            "store.demo.product.0.max_quantity: write 1 to 10000 (line 20)",
             "store.demo.product.0.sku: is required (line 17)",
         ]
     );

@@ -10,16 +10,15 @@ use crate::config::Problem;
 
 /// Scheme, host and port of a page, as browsers write it in `Origin`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin(String);
+pub(crate) struct Origin(String);
 
 impl Origin {
-    /// The origin of an address.
-    pub fn of(url: &Url) -> Self {
+    pub(crate) fn of(url: &Url) -> Self {
         Self(url.origin().ascii_serialization())
     }
 
     /// As in the header `Origin`.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use ipnet::{Ipv4Net, Ipv6Net};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use url::{Host, Url};
 
 const fn v4(a: u8, b: u8, c: u8, d: u8, prefix: u8) -> Ipv4Net {
     Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), prefix)
@@ -56,7 +57,17 @@ const SPECIAL_V6: [Ipv6Net; 4] = [
     v6(0x3fff, 0, 20), // RFC 9637: documentation
 ];
 
-pub(crate) fn is_public(address: IpAddr) -> bool {
+/// Returns `true` for an address that is written in the URL, and so never resolved, and is not public.
+pub(crate) fn names_a_private_address(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => !is_public(address.into()),
+        Some(Host::Ipv6(address)) => !is_public(address.into()),
+        Some(Host::Domain(_)) => false,
+        None => true,
+    }
+}
+
+fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => match address.to_ipv4_mapped() {

@@ -3,7 +3,6 @@
 //! Redirects are failures, at most 64 KiB of a response are read, and the address that a name resolves to is checked
 //! before anything is sent, except to a store that may have a private address (`dangerous_allow_private_targets`).
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,12 +13,11 @@ use jiff::{SignedDuration, Timestamp};
 use reqwest::Response;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::redirect::Policy;
-use url::{Host, Url};
 
 use crate::config::Webhook;
 use crate::trace;
 use crate::webhooks::LONGEST_DELIVERY;
-use crate::webhooks::address_filter::{Lookup, PublicOnly, is_public, system};
+use crate::webhooks::address_filter::{Lookup, PublicOnly, names_a_private_address, system};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How much of a response is read, and for how long, after its status is known: enough to keep the connection for the
@@ -149,16 +147,6 @@ impl Webhooks for WebhookSender {
     }
 }
 
-/// An address literal in the URL is never resolved, so it is checked here.
-fn names_a_private_address(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => !is_public(IpAddr::V4(address)),
-        Some(Host::Ipv6(address)) => !is_public(IpAddr::V6(address)),
-        Some(Host::Domain(_)) => false,
-        None => true,
-    }
-}
-
 async fn read(mut response: Response, now: Timestamp) -> StoreResponse {
     let status = response.status();
     let header = response.headers().get(RETRY_AFTER);
@@ -216,9 +204,10 @@ pub(crate) mod tests {
     use florin_orders::{EventId, EventType, OrderId, StoreId};
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpListener;
+    use url::Url;
 
     use super::*;
-    use crate::webhooks::{WebhookSecret, WebhookSecrets};
+    use crate::webhooks::WebhookSecrets;
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
     /// Public and unreachable from here.
@@ -242,7 +231,7 @@ pub(crate) mod tests {
     fn webhook(url: &str, anywhere: bool) -> Webhook {
         Webhook {
             url: Url::parse(url).unwrap(),
-            secrets: WebhookSecrets::new(vec![WebhookSecret::new(vec![7; 32])]),
+            secrets: WebhookSecrets::new([vec![7; 32]]),
             dangerous_allow_private_targets: anywhere,
         }
     }

@@ -52,7 +52,7 @@ impl RunningProxy {
         let environment = config.environment.as_str();
         let database = Database::open(&config.database_url, environment).await;
         let database = database.expect("a database of this test");
-        let mut settings = config.gateway.client_settings();
+        let mut settings = config.gateway.client.clone();
         settings.deadlines = DEADLINES;
         let (clock, random) = (Arc::new(clock), Arc::new(SystemRandom));
         let client = gateway_account::client(settings, &database, clock.clone());
@@ -69,7 +69,7 @@ impl RunningProxy {
             admin,
             public_connections: 10_000,
         };
-        let run = florin_proxy::run(listeners, config, dependencies, shutdown.clone());
+        let run = florin_proxy::run(listeners, config, dependencies, shutdown.clone(), None);
         Self {
             shutdown,
             ended: tokio::spawn(run),

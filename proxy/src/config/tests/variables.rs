@@ -30,8 +30,10 @@ fn every_key_can_be_a_variable_and_wins_over_the_file() {
     let variables: Vec<(&str, &str)> = variables.collect();
     for file in ["", EXAMPLE] {
         let config = loaded(file, &variables).unwrap();
-        assert_eq!(config.gateway.api_key.expose_secret(), "918273645");
-        assert!(config.gateway.sign_put_body);
+        let gateway = &config.gateway.client;
+        let key = gateway.credentials.api_key.expose_secret();
+        assert_eq!(key, "918273645");
+        assert_eq!(gateway.signing.put_body, florin_gateway::PutBody::Signed);
         assert_eq!(config.rate_limit.orders_per_minute_per_ip, 7);
         assert_eq!(config.trusted_proxies.len(), 2);
         assert_eq!(config.stores.len(), 2);
@@ -82,7 +84,8 @@ fn a_variable_replaces_both_forms_of_a_secret_in_the_file() {
     let text = EXAMPLE.replacen("api_secret = ", "api_secret_file = ", 1);
     let secret = ("FLORIN_GATEWAY__API_SECRET", "a");
     let config = loaded(&text, &[secret]).unwrap();
-    assert_eq!(config.gateway.api_secret.expose_secret(), "a");
+    let credentials = &config.gateway.client.credentials;
+    assert_eq!(credentials.api_secret.expose_secret(), "a");
     let problems = loaded(EXAMPLE, &[("FLORIN_STORE__0__SECRET_KEY_FILE", "/nowhere")]);
     let problem = &problems.unwrap_err().0[0];
     assert_eq!(problem.key, "store.demo.secret_key");

@@ -124,9 +124,10 @@ impl Overload {
             polls: Mutex::default(),
         });
         let config = parse(EXAMPLE).unwrap();
-        let credentials = config.gateway.credentials();
-        let mut settings = Settings::new(config.gateway.url.clone(), credentials);
-        settings.requests_per_second = u32::try_from(REQUESTS_PER_SECOND).unwrap();
+        let settings = Settings {
+            requests_per_second: u32::try_from(REQUESTS_PER_SECOND).unwrap(),
+            ..config.gateway.client.clone()
+        };
         let random = Arc::new(SystemRandom);
         let client =
             Client::with_transport(gateway.clone(), settings, clock.clone(), random.clone());
