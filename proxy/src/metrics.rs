@@ -27,7 +27,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
-use prometheus_client::registry::Registry;
+use prometheus_client::registry::{Metric, Registry};
 use strum::VariantArray as _;
 
 use crate::config::Store;
@@ -91,25 +91,36 @@ pub(crate) struct Metrics {
 impl Metrics {
     /// Creates every series, at zero.
     pub(crate) fn new(stores: &[Store]) -> Self {
+        let mut registry = Registry::default();
+        let all = &mut registry;
+        let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        register(all, "florin_build", version);
+        let request: fn() -> Histogram = || Histogram::new(HTTP_BOUNDS);
+        let call: fn() -> Histogram = || Histogram::new(CALL_BOUNDS);
+        let [requests, calls] = [request, call].map(Family::new_with_constructor);
         let mut metrics = Self {
             stores: RwLock::default(),
-            requests: Family::default(),
-            request_seconds: Family::new_with_constructor(|| Histogram::new(HTTP_BOUNDS)),
             routes: Vec::new(),
-            rate_limited: Family::default(),
-            order_events: Family::default(),
-            credits: Family::default(),
-            reviews: Counter::default(),
-            calls: Family::default(),
-            call_seconds: Family::new_with_constructor(|| Histogram::new(CALL_BOUNDS)),
-            deliveries: Family::default(),
-            delivery_seconds: Histogram::new(DELIVERY_BOUNDS),
-            storage_outages: Counter::default(),
-            registry: Registry::default(),
+            requests: registered(all, "florin_http_requests", Family::default()),
+            request_seconds: registered(all, "florin_http_request_seconds", requests),
+            rate_limited: registered(all, "florin_rate_limited_requests", Family::default()),
+            order_events: registered(all, "florin_order_events", Family::default()),
+            credits: registered(all, "florin_credits", Family::default()),
+            reviews: registered(all, "florin_payment_reviews", Counter::default()),
+            calls: registered(all, "florin_gateway_calls", Family::default()),
+            call_seconds: registered(all, "florin_gateway_call_seconds", calls),
+            deliveries: registered(all, "florin_webhook_deliveries", Family::default()),
+            delivery_seconds: registered(
+                all,
+                "florin_webhook_delivery_seconds",
+                Histogram::new(DELIVERY_BOUNDS),
+            ),
+            storage_outages: registered(all, "florin_storage_outages", Counter::default()),
+            registry,
         };
         metrics.create_series();
         metrics.add_stores(stores);
-        metrics.registered()
+        metrics
     }
 
     /// Creates the series of stores that are new in the configuration. Those of a store that is gone stay until the process
@@ -163,30 +174,6 @@ impl Metrics {
         for outcome in labels::DELIVERY_OUTCOMES {
             drop(self.deliveries.get_or_create(&[("outcome", outcome)]));
         }
-    }
-
-    fn registered(mut self) -> Self {
-        let registry = &mut self.registry;
-        let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
-        let seconds = self.request_seconds.clone();
-        register(registry, "florin_build", version);
-        register(registry, "florin_http_requests", self.requests.clone());
-        register(registry, "florin_http_request_seconds", seconds);
-        let refused = self.rate_limited.clone();
-        register(registry, "florin_rate_limited_requests", refused);
-        register(registry, "florin_order_events", self.order_events.clone());
-        register(registry, "florin_credits", self.credits.clone());
-        register(registry, "florin_payment_reviews", self.reviews.clone());
-        register(registry, "florin_gateway_calls", self.calls.clone());
-        let seconds = self.call_seconds.clone();
-        register(registry, "florin_gateway_call_seconds", seconds);
-        let deliveries = self.deliveries.clone();
-        register(registry, "florin_webhook_deliveries", deliveries);
-        let seconds = self.delivery_seconds.clone();
-        register(registry, "florin_webhook_delivery_seconds", seconds);
-        let outages = self.storage_outages.clone();
-        register(registry, "florin_storage_outages", outages);
-        self
     }
 
     pub(crate) fn request(&self, route: Route, status: u16, elapsed: SignedDuration) {
@@ -274,6 +261,11 @@ impl Metrics {
         };
         [("store", store), ("currency", currency.to_owned())]
     }
+}
+
+fn registered<M: Metric + Clone>(registry: &mut Registry, name: &'static str, metric: M) -> M {
+    register(registry, name, metric.clone());
+    metric
 }
 
 /// A clock that was set back makes no time negative.

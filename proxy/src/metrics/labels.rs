@@ -194,6 +194,11 @@ florin_storage_wal_bytes Size of the database file's write-ahead log
 florin_storage_writer_wait_seconds Time that transactions waited for the one writer of a file
 florin_storage_commit_seconds Time of commits to the disk
 florin_storage_transactions Transactions that were committed; those that wait at the same time share a commit
+process_resident_memory_bytes Resident memory
+process_open_fds Open files, sockets included
+process_max_fds Files that may be open
+process_start_time_seconds Start of the process as Unix time
+process_cpu_seconds Time on a processor, of user and system
 florin_database_connections Connections to the database server that are in use, by pool
 florin_database_connections_limit Connections to the database server that may be open, by pool
 florin_database_connection_timeouts Requests that waited in vain for a connection to the database server, by pool
@@ -206,7 +211,7 @@ pub(super) fn register(registry: &mut Registry, name: &'static str, metric: impl
     registry.register(name, sentence(name), metric);
 }
 
-pub(super) fn sentence(name: &str) -> &'static str {
+fn sentence(name: &str) -> &'static str {
     let sentence = |line: &'static str| line.strip_prefix(name)?.strip_prefix(' ');
     FAMILIES.lines().find_map(sentence).unwrap_or_default()
 }

@@ -15,9 +15,8 @@ use axum::response::{IntoResponse as _, Response};
 use florin_orders::{AttentionCause, PollPriority};
 use florin_storage::{Commits, PollQueue, ServerState, StorageError, StoreScope, Totals};
 use jiff::{SignedDuration, Timestamp};
-use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, NoLabelSet};
+use prometheus_client::encoding::{EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
@@ -27,7 +26,7 @@ use strum::VariantArray as _;
 
 use super::labels::priority_name;
 use super::{Labels, Metrics, StoreLabels};
-use crate::metrics::labels::{register, sentence};
+use crate::metrics::labels::register;
 use crate::state::AppState;
 
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -97,7 +96,7 @@ pub(crate) async fn scrape(extract::State(app): extract::State<Arc<AppState>>) -
         outboxes(&mut state, &app.metrics, &totals, now);
         storage(&mut state, &totals);
     }
-    state.0.register_collector(Box::new(Process));
+    process(&mut state);
     match written(&app.metrics.registry, &state.0) {
         Ok(text) => ([(CONTENT_TYPE, TEXT)], text).into_response(),
         Err(std::fmt::Error) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
@@ -289,32 +288,33 @@ fn storage(state: &mut State, totals: &Totals) {
         let waited = ConstCounter::new(totals.commits.waited.as_secs_f64());
         state.add("florin_storage_writer_wait_seconds", waited);
     }
-    let commits = CountedCommits(totals.commits);
-    state.0.register_collector(Box::new(commits));
+    let commits = CommitSeconds(totals.commits);
+    state.add("florin_storage_commit_seconds", commits);
+    let transactions = totals.commits.transactions;
+    state.counter("florin_storage_transactions", transactions);
 }
 
 /// Commits of the storage, which counts them itself.
 #[derive(Debug)]
-struct CountedCommits(Commits);
+struct CommitSeconds(Commits);
 
-impl Collector for CountedCommits {
-    fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), std::fmt::Error> {
+impl EncodeMetric for CommitSeconds {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> Result<(), std::fmt::Error> {
         let Self(commits) = self;
-        let bounds = Commits::BOUNDS.iter().map(std::time::Duration::as_secs_f64);
+        let bounds = Commits::BOUNDS.iter().map(Duration::as_secs_f64);
         let buckets: Vec<_> = bounds
             .chain([f64::INFINITY])
             .zip(commits.by_duration)
             .collect();
-        let count = commits.by_duration.iter().sum();
-        let name = "florin_storage_commit_seconds";
-        let kind = MetricType::Histogram;
-        let mut histogram = encoder.encode_descriptor(name, sentence(name), None, kind)?;
-        let sum = commits.total.as_secs_f64();
-        histogram.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)?;
-        let transactions = ConstCounter::new(commits.transactions);
-        let (name, kind) = ("florin_storage_transactions", transactions.metric_type());
-        let encoder = encoder.encode_descriptor(name, sentence(name), None, kind)?;
-        transactions.encode(encoder)
+        let (sum, count) = (
+            commits.total.as_secs_f64(),
+            commits.by_duration.iter().sum(),
+        );
+        encoder.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)
+    }
+
+    fn metric_type(&self) -> MetricType {
+        MetricType::Histogram
     }
 }
 
@@ -326,79 +326,26 @@ fn seconds(time: SignedDuration) -> u64 {
 /// The process, as its kernel sees it. Where there is no `/proc`, there are no such series.
 ///
 /// Source: proc(5); names are those of the Prometheus client libraries' guidelines, "Process metrics".
-#[derive(Debug)]
-struct Process;
-
-struct Reading {
-    resident_bytes: u64,
-    open_files: u64,
-    max_files: u64,
-    cpu: Duration,
-    started_at: u64,
-}
-
-impl Reading {
-    fn take() -> Option<Self> {
-        let stat = fs::read_to_string("/proc/self/stat").ok()?;
-        // Behind the name, which may hold anything. Its field is the second, so the first one here is the third.
-        let (_, stat) = stat.rsplit_once(')')?;
-        let fields: Vec<&str> = stat.split_whitespace().collect();
-        let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
-        let ticks_a_second = rustix::param::clock_ticks_per_second().max(1);
-        let boot = fs::read_to_string("/proc/stat").ok()?;
-        let boot = boot.lines().find_map(|line| line.strip_prefix("btime "))?;
-        let page = u64::try_from(rustix::param::page_size()).ok()?;
-        let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-        Some(Self {
-            resident_bytes: field(24)?.saturating_mul(page),
-            open_files: fs::read_dir("/proc/self/fd")
-                .ok()?
-                .count()
-                .try_into()
-                .ok()?,
-            max_files: limit.current.unwrap_or(u64::MAX),
-            cpu: Duration::from_millis((field(14)? + field(15)?) * 1000 / ticks_a_second),
-            started_at: boot.trim().parse::<u64>().ok()? + field(22)? / ticks_a_second,
-        })
-    }
-}
-
-impl Collector for Process {
-    fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), std::fmt::Error> {
-        let Some(reading) = Reading::take() else {
-            return Ok(());
-        };
-        let gauges = [
-            (
-                "process_resident_memory_bytes",
-                "Resident memory",
-                reading.resident_bytes,
-            ),
-            (
-                "process_open_fds",
-                "Open files, sockets included",
-                reading.open_files,
-            ),
-            (
-                "process_max_fds",
-                "Files that may be open",
-                reading.max_files,
-            ),
-            (
-                "process_start_time_seconds",
-                "Start of the process as Unix time",
-                reading.started_at,
-            ),
-        ];
-        for (name, help, value) in gauges {
-            let gauge = ConstGauge::new(value);
-            let encoder = encoder.encode_descriptor(name, help, None, gauge.metric_type())?;
-            gauge.encode(encoder)?;
-        }
-        let cpu = ConstCounter::new(reading.cpu.as_secs_f64());
-        let help = "Time on a processor, of user and system";
-        let encoder =
-            encoder.encode_descriptor("process_cpu_seconds", help, None, cpu.metric_type())?;
-        cpu.encode(encoder)
-    }
+fn process(state: &mut State) -> Option<()> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // Behind the name, which may hold anything. Its field is the second, so the first one here is the third.
+    let (_, stat) = stat.rsplit_once(')')?;
+    let fields: Vec<&str> = stat.split_whitespace().collect();
+    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
+    let ticks_a_second = rustix::param::clock_ticks_per_second().max(1);
+    let boot = fs::read_to_string("/proc/stat").ok()?;
+    let boot = boot.lines().find_map(|line| line.strip_prefix("btime "))?;
+    let started_at = boot.trim().parse::<u64>().ok()? + field(22)? / ticks_a_second;
+    let page = u64::try_from(rustix::param::page_size()).ok()?;
+    let open_files = fs::read_dir("/proc/self/fd").ok()?.count();
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let cpu = Duration::from_millis((field(14)? + field(15)?) * 1000 / ticks_a_second);
+    let resident = field(24)?.saturating_mul(page);
+    state.gauge("process_resident_memory_bytes", resident);
+    state.gauge("process_open_fds", open_files.try_into().ok()?);
+    state.gauge("process_max_fds", limit.current.unwrap_or(u64::MAX));
+    state.gauge("process_start_time_seconds", started_at);
+    let cpu = ConstCounter::new(cpu.as_secs_f64());
+    state.add("process_cpu_seconds", cpu);
+    Some(())
 }
