@@ -81,7 +81,6 @@ pub(crate) fn shared_routes(place: Place) -> Router<Arc<AppState>> {
         .route(&at("/stores/{id}/enable"), post(stores::enable))
 }
 
-/// Renders a failure, and adds the headers of every page and of the API.
 async fn guarded(response: Response) -> Response {
     guard(Place::Operator, response)
 }
@@ -176,12 +175,8 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
     };
     let conditions = conditions(&app, totals.as_ref());
     let conditions = conditions.iter().map(|Finding { condition, detail }| {
-        json!({
-            "title": condition.title(),
-            "detail": detail,
-            "sentence": condition.sentence(),
-            "page": condition.page(),
-        })
+        let [title, sentence, page] = condition.texts();
+        json!({ "title": title, "detail": detail, "sentence": sentence, "page": page })
     });
     let status = if database.is_ok() && !ending && !gateway_health.is_pause_excessive {
         StatusCode::OK

@@ -17,6 +17,7 @@ pub(crate) mod store;
 pub(crate) mod tests;
 pub(crate) mod web_address;
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 pub(crate) use catalog::Donation;
@@ -70,6 +71,22 @@ impl Errors {
         result
             .map_err(|error| self.add(key, error.to_string()))
             .ok()
+    }
+
+    /// Requires that the elements of the list `key` have different names, each its `member`.
+    pub(crate) fn require_distinct<'n>(
+        &mut self,
+        key: &str,
+        member: &str,
+        names: impl Iterator<Item = &'n String>,
+    ) {
+        let mut known = BTreeSet::new();
+        for name in names.filter(|name| !known.insert(*name)) {
+            self.add(
+                &format!("{key}.{name}"),
+                format!("there are two of this {member}"),
+            );
+        }
     }
 
     pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, Problems> {

@@ -42,17 +42,12 @@ struct State {
     open: HashMap<u64, Arc<Activity>>,
     next_number: u64,
     per_address: HashMap<IpAddr, usize>,
-    /// The connections that waited for a request when they were last sorted, the longest waiting last.
-    waiting: Vec<Waiting>,
+    /// The connections that waited for a request when they were last sorted, the longest waiting last: since when, and their
+    /// numbers.
+    waiting: Vec<(u64, u64)>,
     closed_for_room: u64,
     rejected: u64,
     logged_at: Option<Instant>,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    since: u64,
-    number: u64,
 }
 
 #[derive(Debug)]
@@ -241,7 +236,7 @@ impl State {
     }
 
     fn next_waiting(&mut self) -> Option<u64> {
-        while let Some(Waiting { since, number }) = self.waiting.pop() {
+        while let Some((since, number)) = self.waiting.pop() {
             let still_waits = self.open.get(&number).is_some_and(|activity| {
                 activity.waiting_since() == Some(since) && activity.ending().is_none()
             });
@@ -255,14 +250,10 @@ impl State {
     fn sort_waiting(&mut self) {
         let waiting = self.open.iter().filter_map(|(number, activity)| {
             let since = activity.waiting_since()?;
-            activity.ending().is_none().then_some(Waiting {
-                since,
-                number: *number,
-            })
+            activity.ending().is_none().then_some((since, *number))
         });
         self.waiting = waiting.collect();
-        self.waiting
-            .sort_unstable_by_key(|waiting| std::cmp::Reverse((waiting.since, waiting.number)));
+        self.waiting.sort_unstable_by(|one, other| other.cmp(one));
     }
 }
 

@@ -166,15 +166,4 @@ mod tests {
         let longest = pause(0, 2 * JITTER_PERCENT, None);
         assert_eq!(longest, Some(SignedDuration::from_secs(6)));
     }
-
-    #[test]
-    fn a_store_may_ask_for_a_pause_of_up_to_twice_the_planned_one() {
-        for (asked, got) in [(0, 300), (299, 300), (301, 301), (600, 600), (86_400, 600)] {
-            let asked = SignedDuration::from_secs(asked);
-            let got = SignedDuration::from_secs(got);
-            assert_eq!(pause(1, AVERAGE, Some(asked)), Some(got), "{asked}");
-        }
-        // The last attempt stays the last, with any Retry-After.
-        assert_eq!(pause(9, AVERAGE, Some(SignedDuration::from_secs(1))), None);
-    }
 }

@@ -58,15 +58,12 @@ pub(crate) fn texts(cause: AttentionCause) -> (&'static str, &'static str) {
     }
 }
 
-/// About a webhook that answered 410.
 const DISABLED_WEBHOOK: &str = "The store's endpoint answered 410 Gone. Events wait, and none is lost. Ask the store, then enable \
      the webhook under Stores.";
 
-/// The same for the store's staff.
 const OWN_DISABLED_WEBHOOK: &str = "The store's endpoint answered 410 Gone. Events wait, and none is lost. Repair the endpoint, then enable the \
      webhook under Webhook.";
 
-/// About a webhook that answered 410, for the people of a place.
 pub(crate) fn disabled_webhook(place: Place) -> &'static str {
     match place {
         Place::Operator => DISABLED_WEBHOOK,
@@ -74,7 +71,6 @@ pub(crate) fn disabled_webhook(place: Place) -> &'static str {
     }
 }
 
-/// About an event that was given up.
 pub(crate) const GIVEN_UP_EVENT: &str = "The store accepted it in none of ten tries over three days. Repair the endpoint, then redeliver.";
 
 /// Polls that are later than this are late for a customer who waits.
@@ -112,7 +108,7 @@ pub(crate) struct Finding {
 impl Condition {
     /// Its first words, what it means and what to do (the sentences of docs/operations/operators-page.md), and the page of the
     /// documentation.
-    fn texts(self) -> [&'static str; 3] {
+    pub(crate) fn texts(self) -> [&'static str; 3] {
         match self {
             Self::StorageFails => [
                 "Orders cannot be stored",
@@ -186,18 +182,6 @@ impl Condition {
                 "docs/operations/rate-limits.md#new-orders",
             ],
         }
-    }
-
-    pub(crate) fn title(self) -> &'static str {
-        self.texts()[0]
-    }
-
-    pub(crate) fn sentence(self) -> &'static str {
-        self.texts()[1]
-    }
-
-    pub(crate) fn page(self) -> &'static str {
-        self.texts()[2]
     }
 }
 
@@ -307,7 +291,8 @@ mod tests {
             ("Event given up", GIVEN_UP_EVENT),
         ];
         let conditions = Condition::VARIANTS.iter();
-        let conditions = conditions.map(|condition| (condition.title(), condition.sentence()));
+        let conditions = conditions.map(|condition| condition.texts());
+        let conditions = conditions.map(|[title, sentence, _]| (title, sentence));
         for (kind, texts) in [
             ("entry", causes.chain(others).collect::<Vec<_>>()),
             ("condition", conditions.collect()),
@@ -322,7 +307,10 @@ mod tests {
 
     #[test]
     fn each_condition_leads_to_a_section_of_the_documentation() {
-        for page in Condition::VARIANTS.iter().map(|condition| condition.page()) {
+        for [_, _, page] in Condition::VARIANTS
+            .iter()
+            .map(|condition| condition.texts())
+        {
             let (file, section) = page.split_once('#').unwrap_or((page, ""));
             let text = read(file);
             let mut headings = text.lines().filter(|line| line.starts_with('#'));

@@ -33,7 +33,6 @@ pub(crate) async fn style() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], STYLE)
 }
 
-/// The pages of an operator's navigation.
 const OPERATOR_PAGES: [(&str, &str); 7] = [
     ("/", "Needs a person"),
     ("/orders", "Orders"),
@@ -44,7 +43,7 @@ const OPERATOR_PAGES: [(&str, &str); 7] = [
     ("/configuration", "Configuration"),
 ];
 
-/// Those of a store's staff: what belongs to all stores is left out.
+/// Pages of a store's staff: what belongs to all stores is left out.
 const STAFF_PAGES: [(&str, &str); 4] = [
     ("/", "Needs a person"),
     ("/orders", "Orders"),

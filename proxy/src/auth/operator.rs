@@ -61,9 +61,9 @@ pub fn hash_password(password: &SecretString) -> Result<String, argon2::password
 //
 // Source: OWASP, "Slow Down Online Guessing Attacks with Device Cookies" (2025).
 
-/// A session ends after so long without a request.
+/// A session ends after this time without a request.
 const IDLE: SignedDuration = SignedDuration::from_mins(30);
-/// And after so long in any case.
+/// A session ends after this time in any case.
 const LONGEST: SignedDuration = SignedDuration::from_hours(12);
 /// More sessions than operators will ever have. The oldest one ends for a new one.
 const MAX_SESSIONS: usize = 200;
@@ -74,7 +74,7 @@ const TRIES_PER_ADDRESS: u32 = 20;
 /// Failed tries with one name from all addresses, which a client may invent behind a reverse proxy, before only browsers may
 /// try that have signed in with the name: others cannot lock out its operator.
 const TRIES_PER_NAME: u32 = 10;
-/// How long.
+/// How long a lock-out lasts.
 const LOCKED: SignedDuration = SignedDuration::from_mins(15);
 /// Counts of failed tries. Above this number no name may try: the pages are for a few people.
 const MAX_COUNTS: usize = 10_000;
@@ -104,11 +104,12 @@ enum FailureKey {
 }
 
 #[derive(Clone, Debug)]
-struct Session {
-    operator: String,
+pub(crate) struct Session {
+    pub(crate) operator: String,
     /// The digest of the password's hash: another password ends the session.
     password: [u8; 32],
-    csrf: String,
+    /// What each form must send back.
+    pub(crate) csrf: String,
     since: Timestamp,
     used_at: Timestamp,
 }
@@ -119,15 +120,7 @@ struct Failures {
     latest: Timestamp,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct OpenSession {
-    pub(crate) operator: String,
-    password: [u8; 32],
-    /// What each form must send back.
-    pub(crate) csrf: String,
-}
-
-impl OpenSession {
+impl Session {
     /// Returns `true` while the operator has the password with which the session was opened.
     pub(crate) fn is_of(&self, password_hash: Option<&SecretString>) -> bool {
         password_hash.is_some_and(|hash| digest(hash.expose_secret()).ct_eq(&self.password).into())
@@ -175,7 +168,7 @@ impl OperatorSessions {
     }
 
     /// The session of a token, used now; `None` for an unknown or expired one.
-    pub(crate) fn find(&self, token: &str, now: Timestamp) -> Option<OpenSession> {
+    pub(crate) fn find(&self, token: &str, now: Timestamp) -> Option<Session> {
         let key = digest(token);
         let mut sessions = self.sessions.lock();
         let session = sessions.get_mut(&key)?;
@@ -184,11 +177,7 @@ impl OperatorSessions {
             return None;
         }
         session.used_at = now;
-        Some(OpenSession {
-            operator: session.operator.clone(),
-            password: session.password,
-            csrf: session.csrf.clone(),
-        })
+        Some(session.clone())
     }
 
     pub(crate) fn close(&self, token: &str) {
@@ -310,6 +299,7 @@ mod tests {
         let found = |token: &str| by_token(&operators, token).map(|it| it.name.clone());
         assert_eq!(found("token-of-bob").as_deref(), Some("bob"));
         assert_eq!(found("token-of-eve"), None);
+        assert_eq!(found("token-of-bob "), None);
         assert_eq!(found(""), None);
     }
 

@@ -48,7 +48,6 @@ pub(crate) enum Action {
     },
 }
 
-/// Runs an action.
 pub(crate) fn run(config: &Config, action: Action, json: bool) -> anyhow::Result<()> {
     let environment = config.environment.as_str();
     match action {
@@ -151,7 +150,6 @@ pub(crate) fn migrate(config: &Config, json: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Opens the configured database.
 pub(crate) async fn open(config: &Config) -> anyhow::Result<Database> {
     let opened = Database::open_limited(
         &config.database_url,

@@ -14,6 +14,7 @@ use reqwest::tls::TlsInfo;
 use reqwest::{Response, redirect};
 use serde::Serialize;
 use serde_json::json;
+use strum::IntoStaticStr;
 use x509_cert::Certificate;
 use x509_cert::der::Decode as _;
 
@@ -28,8 +29,9 @@ const WEBHOOK_TOLERANCE: SignedDuration = SignedDuration::from_secs(300);
 
 type OpenedServer = Result<Database, StorageError>;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum Status {
     Ok,
     Warning,
@@ -108,20 +110,10 @@ pub(crate) fn run(config: &Config, json: bool) -> anyhow::Result<bool> {
         println!("{}", json!({"ok": is_well, "findings": findings}));
         return Ok(is_well);
     }
-    for Finding {
-        key,
-        status,
-        message,
-        remedy,
-    } in &findings
-    {
-        let word = match status {
-            Status::Ok => "ok",
-            Status::Warning => "warning",
-            Status::Failed => "failed",
-        };
-        println!("{word:<8} {key}: {message}");
-        if let Some(remedy) = remedy {
+    for finding in &findings {
+        let status: &str = finding.status.into();
+        println!("{status:<8} {}: {}", finding.key, finding.message);
+        if let Some(remedy) = &finding.remedy {
             println!("         → {remedy}");
         }
     }
@@ -402,8 +394,6 @@ fn validity(response: &Response) -> Option<(Timestamp, i64)> {
 
 /// Fetches an address; the inner error is the innermost reason.
 async fn get(url: &str) -> anyhow::Result<Result<Response, String>> {
-    // Fails when it is installed already, which is the aim.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder()
         .no_proxy()
         .tls_info(true)

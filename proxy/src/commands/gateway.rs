@@ -76,7 +76,6 @@ pub(crate) struct Merchant {
     merchant_id: Option<String>,
 }
 
-/// Sends one call and prints its response.
 pub(crate) fn run(config: &Config, call: Call) -> anyhow::Result<()> {
     let (request, changes_something) = request_of(call)?;
     match runtime()?.block_on(send(config, &request))? {

@@ -81,7 +81,6 @@ impl Language {
     }
 }
 
-/// The sku of the product that the file sells.
 const SKU: &str = "mug";
 
 /// With `--secrets`: of a secret's key the key of its file, and the file's name in deploy/systemd/florin-proxy.service.
@@ -299,7 +298,6 @@ impl Init {
         (script, element)
     }
 
-    /// The commands that come next.
     /// `token`: what the shell writes as the callback token.
     fn commands(
         &self,

@@ -229,7 +229,6 @@ impl Action for Webhooks {
     }
 }
 
-/// Members of a delivery that are shown.
 const DELIVERY: &str = "id tried_at type http_status took_ms note";
 const ORDER: &str = "id store reference title status amount currency created_at expires_at settled_at version \
                      attention_since";

@@ -61,7 +61,6 @@ impl Kind {
     }
 }
 
-/// Runs an action.
 pub(crate) fn run(action: &Action, json: bool) -> anyhow::Result<()> {
     match action {
         Action::New { kind } => {

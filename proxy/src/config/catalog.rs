@@ -125,17 +125,17 @@ pub(crate) fn donations(
     tables: Vec<DonationTable>,
     currency: Option<Currency>,
 ) -> Vec<Donation> {
-    let mut found: Vec<Donation> = Vec::new();
-    for table in tables {
-        let key = format!("store.{store}.donation.{}", table.id);
-        if found.iter().any(|earlier| earlier.id == table.id) {
-            errors.add(&key, "there are two of this id");
-        }
-        // A missing currency is reported already.
-        let Some(currency) = currency else { continue };
-        found.extend(errors.record(&key, donation(table, currency)));
-    }
-    found
+    let list = format!("store.{store}.donation");
+    errors.require_distinct(&list, "id", tables.iter().map(|table| &table.id));
+    // A missing currency is reported already.
+    let Some(currency) = currency else {
+        return Vec::new();
+    };
+    let read = tables.into_iter().filter_map(|table| {
+        let key = format!("{list}.{}", table.id);
+        errors.record(&key, donation(table, currency))
+    });
+    read.collect()
 }
 
 fn donation(table: DonationTable, currency: Currency) -> Result<Donation, String> {

@@ -197,9 +197,10 @@ pub(crate) fn wrapped(text: &str, indent: [&str; 2], width: usize) -> String {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Path(Vec<Step>);
 
-#[derive(Clone, Debug)]
-enum Step {
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Step {
     Key(String),
+    /// With its name, if it has one.
     Element(usize, Option<String>),
 }
 

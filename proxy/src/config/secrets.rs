@@ -71,24 +71,23 @@ pub(crate) fn secrets(
     files: Option<OneOrMore>,
     min_chars: usize,
 ) -> Result<Vec<SecretString>, String> {
-    let given: Vec<_> = match (values, files) {
+    let (given, is_file) = match (values, files) {
         (Some(_), Some(_)) => return Err(BOTH_FORMS.into()),
-        (Some(values), None) => {
-            let values = values.into_list().into_iter();
-            values.map(|value| (Some(value), None)).collect()
-        }
-        (None, Some(files)) => {
-            let files = files.into_list().into_iter();
-            files.map(|file| (None, Some(file))).collect()
-        }
-        (None, None) => vec![(None, None)],
+        (Some(values), None) => (values.into_list(), false),
+        (None, Some(files)) => (files.into_list(), true),
+        (None, None) => return Err(REQUIRED.into()),
     };
     if !(1..=MAX_SECRETS).contains(&given.len()) {
         return Err("write one, or two while you exchange it, the new one first".into());
     }
-    let read = given
-        .into_iter()
-        .map(|(value, file)| secret(value, file, min_chars));
+    let read = given.into_iter().map(|text| {
+        let (value, file) = if is_file {
+            (None, Some(text))
+        } else {
+            (Some(text), None)
+        };
+        secret(value, file, min_chars)
+    });
     read.collect()
 }
 
@@ -202,27 +201,19 @@ pub(crate) fn token_keys(
         let message = "holds more than two keys: one signs, one more lives while it is replaced";
         errors.add(&key, message);
     }
-    let mut keys: Vec<TokenKey> = Vec::new();
-    for table in tables {
-        let kid = KeyId::parse(&table.kid);
-        let kid = errors.record(
-            &key,
-            kid.ok_or_else(|| {
-                let kid: String = table.kid.chars().take(40).collect();
-                format!("{kid:?} is no kid: write 1 to 32 letters, digits, - and _")
-            }),
-        );
-        let key = format!("{key}.{}", table.kid);
-        let found = secret(table.secret, table.secret_file, MIN_GUESSABLE_CHARS);
-        let found = errors.record(&key, found);
-        let Some((kid, secret)) = kid.zip(found) else {
-            continue;
-        };
-        if keys.iter().any(|earlier| earlier.kid == kid) {
-            errors.add(&key, "there are two keys of this kid");
-            continue;
-        }
-        keys.push(TokenKey { kid, secret });
-    }
-    keys
+    errors.require_distinct(&key, "kid", tables.iter().map(|table| &table.kid));
+    let read = tables.into_iter().filter_map(|table| {
+        let kid = KeyId::parse(&table.kid).ok_or_else(|| {
+            let kid: String = table.kid.chars().take(40).collect();
+            format!("{kid:?} is no kid: write 1 to 32 letters, digits, - and _")
+        });
+        let kid = errors.record(&key, kid);
+        let secret = secret(table.secret, table.secret_file, MIN_GUESSABLE_CHARS);
+        let secret = errors.record(&format!("{key}.{}", table.kid), secret);
+        Some(TokenKey {
+            kid: kid?,
+            secret: secret?,
+        })
+    });
+    read.collect()
 }

@@ -2,6 +2,7 @@
 //! `[tracing]` and `[[operator]]`.
 
 use argon2::password_hash::phc::PasswordHash;
+use florin_money::Amount;
 use florin_storage::PostgresOptions;
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -219,15 +220,9 @@ fn traces_url(text: &str) -> Result<Url, String> {
 
 /// `0.01` → 10000.
 fn per_million(text: &str) -> Option<u32> {
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
-    let is_number = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
-    let is_written = is_number(whole) && is_number(decimals) && (1..=6).contains(&decimals.len());
-    if !is_written || whole.len() != 1 {
-        return None;
-    }
-    let whole: u32 = whole.parse().ok()?;
-    let decimals: u32 = format!("{decimals:0<6}").parse().ok()?;
-    let share = whole.checked_mul(MILLION)?.checked_add(decimals)?;
+    let share = Amount::parse(text).ok()?.checked_mul(MILLION).ok()?;
+    // Without a fraction: a share has six decimals at most.
+    let share: u32 = share.with_min_decimals(0).to_string().parse().ok()?;
     (share <= MILLION).then_some(share)
 }
 
@@ -280,52 +275,41 @@ pub(crate) struct OperatorTable {
 }
 
 pub(crate) fn operators(errors: &mut Errors, tables: Vec<OperatorTable>) -> Vec<Operator> {
-    let mut operators: Vec<Operator> = Vec::new();
-    for table in tables {
-        let key = format!("operator.{}", table.name);
-        if operators.iter().any(|known| known.name == table.name) {
-            errors.add(&key, "there are two operators of this name");
-        }
-        operators.push(operator(errors, &key, table));
-    }
-    operators
+    let names = tables.iter().map(|operator| &operator.name);
+    errors.require_distinct("operator", "name", names);
+    let tables = tables.into_iter();
+    tables.map(|table| operator(errors, table)).collect()
 }
 
-fn operator(errors: &mut Errors, key: &str, table: OperatorTable) -> Operator {
-    let OperatorTable {
-        name,
-        password_hash,
-        password_hash_file,
-        token,
-        token_file,
-        role,
-    } = table;
+fn operator(errors: &mut Errors, table: OperatorTable) -> Operator {
+    let name = table.name;
+    let key = &format!("operator.{name}");
     let is_name = (1..=MAX_NAME).contains(&name.chars().count())
         && name.trim() == name
         && !name.chars().any(char::is_control);
     if !is_name {
         errors.add(key, "name: write 1 to 64 characters");
     }
-    let has_password = password_hash.is_some() || password_hash_file.is_some();
-    let has_token = token.is_some() || token_file.is_some();
+    let has_password = table.password_hash.is_some() || table.password_hash_file.is_some();
+    let has_token = table.token.is_some() || table.token_file.is_some();
     if !has_password && !has_token {
         let message = "has neither password_hash nor token, and could do nothing: run `florin-proxy secrets hash`, and \
              write what it prints as password_hash";
         errors.add(key, message);
     }
     let password_hash = has_password.then(|| {
-        let hash = secret(password_hash, password_hash_file, 1).and_then(is_argon2id);
+        let hash = secret(table.password_hash, table.password_hash_file, 1).and_then(is_argon2id);
         errors.record(&format!("{key}.password_hash"), hash)
     });
     let token = has_token.then(|| {
-        let token = secret_pair(token, token_file, MIN_GUESSABLE_CHARS);
+        let token = secret_pair(table.token, table.token_file, MIN_GUESSABLE_CHARS);
         errors.record(&format!("{key}.token"), token)
     });
     Operator {
         name,
         password_hash: password_hash.flatten(),
         token: token.flatten(),
-        role,
+        role: table.role,
     }
 }
 

@@ -1,6 +1,5 @@
 //! The keys of the proxy itself, and all sections together.
 
-use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use florin_checkout_api::Environment;
@@ -246,20 +245,14 @@ pub(crate) fn check(
     let gateway = gateway(&mut errors, file.gateway);
     let tracing = tracing(&mut errors, &file.tracing);
     let mut stores = Vec::new();
-    let mut ids = BTreeSet::new();
     if file.store.is_empty() {
         errors.add("store", "describe one store at least, as [[store]]");
     }
+    errors.require_distinct("store", "id", file.store.iter().map(|store| &store.id));
     let is_only = file.store.len() == 1;
     for mut table in file.store {
         // All stores share the account at the gateway: with several stores each needs its own permission.
         table.gateway_access.get_or_insert(is_only);
-        if !ids.insert(table.id.clone()) {
-            errors.add(
-                &format!("store.{}", table.id),
-                "there are two stores of this id",
-            );
-        }
         stores.extend(store(&mut errors, table, is_test));
     }
     let operators = operators(&mut errors, file.operator);

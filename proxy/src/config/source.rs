@@ -16,7 +16,7 @@ use toml::{Table, Value};
 
 use crate::config::effective_settings::{self, Setting, Shown};
 use crate::config::schema::{
-    Kind, Path as KeyPath, Text, check_table, element, kinds, property, schema_for,
+    Kind, Path as KeyPath, Step, Text, check_table, element, kinds, property, schema_for,
 };
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, secret};
 use crate::config::server::{self, Config, File, check, schema};
@@ -174,13 +174,6 @@ const OPERATOR_TOKEN: [&str; 2] = ["FLORIN_OPERATOR_TOKEN", "FLORIN_OPERATOR_TOK
 /// Between the names of a table and its key.
 const BETWEEN: &str = "__";
 
-/// Elements are added in their order, `2` before `10`.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
-    Element(usize),
-    Key(String),
-}
-
 /// The variable of a key, whose path has an element's number after the name of its list.
 pub(crate) fn variable(path: &[&str]) -> String {
     format!("{PREFIX}{}", path.join(BETWEEN).to_uppercase())
@@ -207,6 +200,7 @@ fn overlay(
             ),
         }
     }
+    // Elements are added in their order, `2` before `10`.
     found.sort_by(|(one, ..), (other, ..)| one.cmp(other));
     let mut root = Value::Table(std::mem::take(settings));
     for (path, _, _, _) in &found {
@@ -245,7 +239,7 @@ fn key_of<'a>(schema: &'a Schema, variable: &str) -> Option<(Vec<Step>, &'a Sche
         (step, schema) = if let Some(schema) = property(schema, &part) {
             (Step::Key(part), schema)
         } else {
-            (Step::Element(part.parse().ok()?), element(schema)?)
+            (Step::Element(part.parse().ok()?, None), element(schema)?)
         };
         path.push(step);
     }
@@ -265,7 +259,7 @@ fn remove_other_form(root: &mut Value, path: &[Step]) {
     for step in table {
         value = match step {
             Step::Key(key) => value.and_then(|value| value.get_mut(key)),
-            Step::Element(n) => value.and_then(|value| value.get_mut(*n)),
+            Step::Element(n, _) => value.and_then(|value| value.get_mut(*n)),
         };
     }
     if let Some(Value::Table(table)) = value {
@@ -278,12 +272,12 @@ fn place<'a>(root: &'a mut Value, path: &[Step]) -> Result<&'a mut Value, String
     let mut value = root;
     for (n, step) in path.iter().enumerate() {
         let empty = match path.get(n + 1) {
-            Some(Step::Element(_)) => Value::Array(Vec::new()),
+            Some(Step::Element(..)) => Value::Array(Vec::new()),
             _ => Value::Table(Table::new()),
         };
         value = match (step, value) {
             (Step::Key(key), Value::Table(table)) => table.entry(key.as_str()).or_insert(empty),
-            (Step::Element(n), Value::Array(list)) => {
+            (Step::Element(n, _), Value::Array(list)) => {
                 if *n > list.len() {
                     return Err(format!("there are {0} before it: write {0}", list.len()));
                 }

@@ -223,6 +223,8 @@ pub(crate) fn store(errors: &mut Errors, table: StoreTable, is_test: bool) -> Op
         let found = webhook(hook, is_test);
         errors.record(&key("webhook"), found)
     });
+    let skus = table.product.iter().map(|product| &product.sku);
+    errors.require_distinct(&key("product"), "sku", skus);
     let mut products = Vec::new();
     for product in table.product {
         let sku_key = key(&format!("product.{}", product.sku));
@@ -236,7 +238,6 @@ pub(crate) fn store(errors: &mut Errors, table: StoreTable, is_test: bool) -> Op
         let found = errors.record(&sku_key, found);
         products.extend(found);
     }
-    require_distinct_skus(errors, &table.id, &products);
     let donations = donations(errors, &table.id, table.donation, currency);
     Some(Store {
         name: table.name.unwrap_or_else(|| table.id.clone()),
@@ -260,15 +261,6 @@ pub(crate) fn store(errors: &mut Errors, table: StoreTable, is_test: bool) -> Op
         products,
         donations,
     })
-}
-
-fn require_distinct_skus(errors: &mut Errors, store: &str, products: &[Product]) {
-    for (n, Product { sku, .. }) in products.iter().enumerate() {
-        if products[..n].iter().any(|earlier| earlier.sku == *sku) {
-            let key = format!("store.{store}.product.{sku}");
-            errors.add(&key, "there are two of this sku");
-        }
-    }
 }
 
 /// `Assumed:` a merchant's name at the gateway is visible ASCII, as its other identifiers are.

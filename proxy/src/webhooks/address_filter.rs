@@ -168,4 +168,14 @@ mod tests {
             }
         }
     }
+
+    #[tokio::test]
+    async fn a_name_leads_to_its_public_addresses_alone() {
+        let found = ["127.0.0.1:0", "192.0.1.1:0", "[::1]:0", "[2620:fe::fe]:0"];
+        let found = found.map(|address| address.parse::<SocketAddr>().unwrap());
+        let lookup: Lookup = Arc::new(move |_| Box::pin(async move { Ok(found.to_vec()) }));
+        let name = "shop.example".parse().unwrap();
+        let left = PublicOnly(lookup).resolve(name).await.unwrap();
+        assert_eq!(left.collect::<Vec<_>>(), [found[1], found[3]]);
+    }
 }

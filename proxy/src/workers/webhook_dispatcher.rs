@@ -312,6 +312,7 @@ mod tests {
             (0, 8, retry(8, 8, 8)),
             (0, 60, retry(10, 10, 10)),
             (1, 2, retry(300, 2, 7)),
+            (1, 301, retry(301, 301, 301)),
             (1, 60, retry(300, 60, 60)),
             (1, 86_400, retry(600, 600, 600)),
         ] {
@@ -345,7 +346,9 @@ mod tests {
 
     #[test]
     fn the_tenth_try_is_the_last() {
-        let refused = answered(500, None);
-        assert_eq!(after(&refused, &due(9)), DeliveryOutcome::GivenUp);
+        for asked in [None, Some(1)] {
+            let refused = answered(500, asked);
+            assert_eq!(after(&refused, &due(9)), DeliveryOutcome::GivenUp);
+        }
     }
 }

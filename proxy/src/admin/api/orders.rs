@@ -226,7 +226,6 @@ fn time(time: Option<Timestamp>) -> Option<String> {
     time.map(|time| time.to_string())
 }
 
-/// One order with all that happened.
 fn history_record(history: &OrderHistory) -> Value {
     let aggregate = &history.aggregate;
     json!({

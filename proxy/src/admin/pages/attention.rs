@@ -59,11 +59,12 @@ fn proxy(found: &[Finding]) -> Markup {
             h2 #proxy { "The proxy" }
             dl.causes {
                 @for Finding { condition, detail } in found {
-                    dt { (condition.title()) }
+                    @let [title, sentence, page] = condition.texts();
+                    dt { (title) }
                     dd {
                         @if !detail.is_empty() { strong { (detail) } " " }
-                        (condition.sentence())
-                        span.muted.sub { (condition.page()) }
+                        (sentence)
+                        span.muted.sub { (page) }
                     }
                 }
             }
@@ -209,9 +210,8 @@ pub(crate) fn decision_form(
             textarea id=(reason) name="reason" rows="2" required maxlength="500" { (written) }
             div.buttons {
                 @for kind in &possible {
-                    button class=(tone(*kind)) type="submit" name="decision" value=(<&str>::from(*kind)) {
-                        (name(*kind))
-                    }
+                    @let (name, tone) = name_and_tone(*kind);
+                    button class=(tone) type="submit" name="decision" value=(<&str>::from(*kind)) { (name) }
                 }
             }
             p.muted {
@@ -221,19 +221,11 @@ pub(crate) fn decision_form(
     }
 }
 
-fn tone(kind: DecisionKind) -> &'static str {
+fn name_and_tone(kind: DecisionKind) -> (&'static str, &'static str) {
     match kind {
-        DecisionKind::AcceptAsPaid => "main",
-        DecisionKind::KeepWaiting => "plain",
-        DecisionKind::Close => "danger",
-    }
-}
-
-fn name(kind: DecisionKind) -> &'static str {
-    match kind {
-        DecisionKind::AcceptAsPaid => "Accept as paid",
-        DecisionKind::KeepWaiting => "Keep waiting",
-        DecisionKind::Close => "Close",
+        DecisionKind::AcceptAsPaid => ("Accept as paid", "main"),
+        DecisionKind::KeepWaiting => ("Keep waiting", "plain"),
+        DecisionKind::Close => ("Close", "danger"),
     }
 }
 

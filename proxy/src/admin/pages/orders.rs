@@ -141,19 +141,15 @@ pub(crate) async fn show(
     Ok(order_page(&viewer, &history, None))
 }
 
-struct Refused<'a> {
-    problem: &'a str,
-    written: &'a str,
-}
-
-fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<&Refused<'_>>) -> Markup {
+/// `refused`: why a decision was refused, and the reason that the person wrote.
+fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<(&str, &str)>) -> Markup {
     let aggregate = &history.aggregate;
     let order = &aggregate.order;
     let open = aggregate.attention_causes();
     let back = format!("/orders/{}", order.id);
-    let written = refused.map_or("", |refused| refused.written);
+    let written = refused.map_or("", |(_, written)| written);
     let content = html! {
-        @if let Some(Refused { problem, .. }) = refused {
+        @if let Some((problem, written)) = refused {
             p.notice.bad role="alert" { "Nothing was done: " (problem) ". Your reason: " q { (written) } }
         }
         div.title {
@@ -238,8 +234,7 @@ async fn refused(
         Ok(history) if !status.is_server_error() => history,
         _ => return Err(PageError::Refused(error, written.to_owned())),
     };
-    let problem = &error.to_string();
-    let page = order_page(viewer, &history, Some(&Refused { problem, written }));
+    let page = order_page(viewer, &history, Some((&error.to_string(), written)));
     Ok((status, page).into_response())
 }
 

@@ -245,9 +245,10 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
     }
     for recorded in &history.events {
         let event = &recorded.event;
+        let (word, tone) = word_and_tone(recorded.state);
         let sent = html! {
             strong { "Event " (event.kind) } " "
-            span class={ "badge " (tone(recorded.state)) } { (state(recorded.state)) }
+            span class={ "badge " (tone) } { (word) }
             @if recorded.state != EventState::NoWebhook {
                 (redeliver_form(viewer, &event.order_id, &event.id))
             }
@@ -318,21 +319,12 @@ fn confirmations(observation: &StoredObservation) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn state(state: EventState) -> &'static str {
+fn word_and_tone(state: EventState) -> (&'static str, &'static str) {
     match state {
-        EventState::Pending => "waits",
-        EventState::Delivered => "delivered",
-        EventState::GivenUp => "given up",
-        EventState::NoWebhook => "no webhook",
-    }
-}
-
-fn tone(state: EventState) -> &'static str {
-    match state {
-        EventState::Pending => "busy",
-        EventState::Delivered => "good",
-        EventState::GivenUp => "bad",
-        EventState::NoWebhook => "quiet",
+        EventState::Pending => ("waits", "busy"),
+        EventState::Delivered => ("delivered", "good"),
+        EventState::GivenUp => ("given up", "bad"),
+        EventState::NoWebhook => ("no webhook", "quiet"),
     }
 }
 

@@ -9,7 +9,7 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::{Request, StatusCode};
 use florin_gateway::{Client, Clock, RawResponse, Settings, SignedRequest, Transport};
 use florin_orders::fixtures::{invoice, new_attempt, observed, terms};
-use florin_orders::{AttemptId, Event, Invoice, NewAttempt, NewOrder, OrderId};
+use florin_orders::{AttemptId, Invoice, NewAttempt, NewOrder, OrderId};
 use florin_storage::SqliteStorage;
 use parking_lot::Mutex;
 use serde_json::json;
@@ -20,9 +20,9 @@ use tower::ServiceExt as _;
 use super::*;
 use crate::auth::token::Token;
 use crate::clock::SystemRandom;
+use crate::config::parse;
 use crate::config::tests::EXAMPLE;
-use crate::config::{Webhook, parse};
-use crate::webhooks::{SendOutcome, Webhooks};
+use crate::webhooks::WebhookSender;
 use crate::{Core, Dependencies};
 
 const START: i64 = 1_790_000_000;
@@ -86,15 +86,6 @@ impl Transport for Gateway {
     }
 }
 
-struct NoWebhooks;
-
-#[async_trait]
-impl Webhooks for NoWebhooks {
-    async fn send(&self, _: &Webhook, _: &Event, _: Timestamp) -> SendOutcome {
-        unreachable!("no event is delivered here");
-    }
-}
-
 struct Overload {
     core: Core,
     router: Router,
@@ -131,10 +122,12 @@ impl Overload {
         let random = Arc::new(SystemRandom);
         let client =
             Client::with_transport(gateway.clone(), settings, clock.clone(), random.clone());
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let dependencies = Dependencies {
             storage: Arc::new(storage),
             gateway: Arc::new(client.unwrap()),
-            webhooks: Arc::new(NoWebhooks),
+            // No event is delivered here.
+            webhooks: Arc::new(WebhookSender::new().unwrap()),
             clock: clock.clone(),
             random,
         };
