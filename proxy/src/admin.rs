@@ -227,7 +227,7 @@ pub(crate) enum OperatorError {
     },
     /// 409: the decision was not carried out.
     #[error(transparent)]
-    Decision(DecideError),
+    Decision(#[from] DecideError),
     /// 409: the store has no webhook.
     #[error("the store {0} has no webhook: [store.webhook] in the configuration has its address")]
     NoWebhook(String),
@@ -271,22 +271,12 @@ impl OperatorError {
     }
 }
 
-impl From<DecideError> for OperatorError {
-    fn from(error: DecideError) -> Self {
-        Self::Decision(error)
-    }
-}
-
 impl IntoResponse for OperatorError {
     fn into_response(self) -> Response {
         self.log();
         let (status, code) = self.status();
-        let field = match &self {
-            Self::Invalid { field, .. } => Some(*field),
-            _ => None,
-        };
         let mut error = json!({ "code": code, "message": self.to_string() });
-        if let Some(field) = field {
+        if let Self::Invalid { field, .. } = self {
             error["field"] = field.into();
         }
         let mut response = (status, Json(json!({ "error": error }))).into_response();
@@ -330,7 +320,6 @@ pub(crate) enum PageError {
     Forged,
     /// As in the API.
     Operator(OperatorError),
-    Refused(OperatorError, String),
 }
 
 impl<E: Into<OperatorError>> From<E> for PageError {
@@ -347,6 +336,12 @@ pub(crate) struct PageFailure {
 }
 
 impl PageFailure {
+    pub(crate) fn of(error: &OperatorError, message: &str) -> Response {
+        error.log();
+        let (status, _) = error.status();
+        Self::response(status, heading(status), message)
+    }
+
     pub(crate) fn response(status: StatusCode, title: &str, message: &str) -> Response {
         let mut answer = status.into_response();
         answer.extensions_mut().insert(Self {
@@ -359,26 +354,14 @@ impl PageFailure {
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
-        let (status, title, message) = match self {
-            Self::Forged => (
+        let Self::Operator(error) = self else {
+            return PageFailure::response(
                 StatusCode::FORBIDDEN,
                 "The form is out of date",
-                "It was not sent by a page of this session, and nothing was done. Go back, reload the page, and try again."
-                    .to_owned(),
-            ),
-            Self::Operator(error) => {
-                error.log();
-                let (status, _) = error.status();
-                (status, heading(status), error.to_string())
-            }
-            Self::Refused(error, written) => {
-                error.log();
-                let (status, _) = error.status();
-                let message = format!("{error}. Nothing was done. Your reason: “{written}”");
-                (status, heading(status), message)
-            }
+                "It was not sent by a page of this session, and nothing was done. Go back, reload the page, and try again.",
+            );
         };
-        PageFailure::response(status, title, &message)
+        PageFailure::of(&error, &error.to_string())
     }
 }
 

@@ -12,6 +12,7 @@ use florin_checkout_api::is_obeyed;
 use florin_proxy::config::{admin_address, operator_token};
 use reqwest::{Method, Response, redirect};
 use secrecy::{ExposeSecret as _, SecretString};
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use url::Url;
@@ -93,15 +94,11 @@ impl OperatorClient {
     pub(crate) fn get(
         &self,
         path: &[&str],
-        query: &[(&str, Option<&str>)],
+        query: &impl Serialize,
     ) -> Result<AdminResponse, CommandError> {
         let mut url = self.url(path);
-        let given = query
-            .iter()
-            .filter_map(|(name, value)| Some((name, (*value)?)));
-        for (name, value) in given {
-            url.query_pairs_mut().append_pair(name, value);
-        }
+        let query = serde_urlencoded::to_string(query).expect("texts and numbers");
+        url.set_query(Some(&query));
         self.runtime.block_on(self.send(Method::GET, url, None))
     }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use florin_orders::{DecisionKind, OrderStatus};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::operator_client::{
@@ -37,7 +38,7 @@ impl<A: Action + Subcommand> Operate<A> {
 #[derive(Subcommand)]
 pub(crate) enum Orders {
     /// Lists orders, the latest first.
-    List(Filter),
+    List(OrderFilter),
     /// Shows one order: attempts, responses of the gateway, events, deliveries and decisions.
     Show {
         /// The order
@@ -50,10 +51,11 @@ pub(crate) enum Orders {
 }
 
 /// Which orders to list.
-#[derive(Args)]
-pub(crate) struct Filter {
+#[derive(Args, Serialize)]
+pub(crate) struct OrderFilter {
     /// An id, reference, email address, amount, invoice, blockchain address or transaction, in full
     #[arg(long, value_name = "TEXT")]
+    #[serde(rename = "q")]
     search: Option<String>,
     /// Only those of this status
     #[arg(long, value_parser = words::<OrderStatus>())]
@@ -63,6 +65,7 @@ pub(crate) struct Filter {
     store: Option<String>,
     /// Only those that need a person, the longest waiting first
     #[arg(long, conflicts_with_all = ["search", "status", "store", "after"])]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     attention: bool,
     /// Continues behind this order
     #[arg(long, value_name = "ID", conflicts_with = "search")]
@@ -73,9 +76,10 @@ pub(crate) struct Filter {
 }
 
 /// A decision.
-#[derive(Args)]
+#[derive(Args, Serialize)]
 pub(crate) struct Resolution {
     /// The order
+    #[serde(skip)]
     id: String,
     /// What to do
     #[arg(long, value_parser = words::<DecisionKind>())]
@@ -85,6 +89,7 @@ pub(crate) struct Resolution {
     reason: String,
     /// The order's version, as `orders show` printed it
     #[arg(long, value_name = "VERSION")]
+    #[serde(rename = "version")]
     seen: u64,
 }
 
@@ -99,25 +104,28 @@ where
 #[derive(Subcommand)]
 pub(crate) enum Deliveries {
     /// Lists the deliveries of a store, the latest first.
-    List {
-        /// The store; may be left out if there is one, or with --event
-        #[arg(long, value_name = "ID")]
-        store: Option<String>,
-        /// Only those of this event
-        #[arg(long, value_name = "ID")]
-        event: Option<String>,
-        /// Continues behind this delivery
-        #[arg(long, value_name = "ID")]
-        after: Option<String>,
-        /// How many, 1 to 100
-        #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100))]
-        limit: u32,
-    },
+    List(DeliveryFilter),
     /// Sends an event again. The audit log names the operator.
     Redeliver {
         /// The event, or one of its deliveries
         id: String,
     },
+}
+
+#[derive(Args, Serialize)]
+pub(crate) struct DeliveryFilter {
+    /// The store; may be left out if there is one, or with --event
+    #[arg(long, value_name = "ID")]
+    store: Option<String>,
+    /// Only those of this event
+    #[arg(long, value_name = "ID")]
+    event: Option<String>,
+    /// Continues behind this delivery
+    #[arg(long, value_name = "ID")]
+    after: Option<String>,
+    /// How many, 1 to 100
+    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100))]
+    limit: u32,
 }
 
 #[derive(Subcommand)]
@@ -143,29 +151,13 @@ fn show(response: &AdminResponse, json: bool, words: impl FnOnce(&Value) -> Stri
 impl Action for Orders {
     fn run(&self, client: &OperatorClient, json: bool) -> Result<(), CommandError> {
         match self {
-            Self::List(filter) => {
-                let limit = filter.limit.to_string();
-                let query = [
-                    ("q", filter.search.as_deref()),
-                    ("status", filter.status.as_deref()),
-                    ("store", filter.store.as_deref()),
-                    ("attention", filter.attention.then_some("true")),
-                    ("after", filter.after.as_deref()),
-                    ("limit", Some(&*limit)),
-                ];
-                show(&client.get(&["orders"], &query)?, json, |page| {
-                    listed(page, "orders", LISTED_ORDER, "No order.")
-                });
-            }
-            Self::Show { id } => show(&client.get(&["orders", id], &[])?, json, history),
-            Self::Resolve(Resolution {
-                id,
-                decision,
-                reason,
-                seen,
-            }) => {
-                let body = json!({ "decision": decision, "reason": reason, "version": seen });
-                let response = client.post(&["orders", id, "decision"], Some(&body))?;
+            Self::List(filter) => show(&client.get(&["orders"], filter)?, json, |page| {
+                listed(page, "orders", LISTED_ORDER, "No order.")
+            }),
+            Self::Show { id } => show(&client.get(&["orders", id], &())?, json, history),
+            Self::Resolve(resolution) => {
+                let path = ["orders", &resolution.id, "decision"];
+                let response = client.post(&path, Some(&json!(resolution)))?;
                 show(&response, json, |decided| {
                     let [id, status, version] =
                         ["id", "status", "version"].map(|it| text(&decided["order"], it));
@@ -180,23 +172,9 @@ impl Action for Orders {
 impl Action for Deliveries {
     fn run(&self, client: &OperatorClient, json: bool) -> Result<(), CommandError> {
         match self {
-            Self::List {
-                store,
-                event,
-                after,
-                limit,
-            } => {
-                let limit = limit.to_string();
-                let query = [
-                    ("store", store.as_deref()),
-                    ("event", event.as_deref()),
-                    ("after", after.as_deref()),
-                    ("limit", Some(&*limit)),
-                ];
-                show(&client.get(&["deliveries"], &query)?, json, |page| {
-                    listed(page, "deliveries", DELIVERY, "No delivery.")
-                });
-            }
+            Self::List(filter) => show(&client.get(&["deliveries"], filter)?, json, |page| {
+                listed(page, "deliveries", DELIVERY, "No delivery.")
+            }),
             Self::Redeliver { id } => {
                 let response = client.post(&["deliveries", id, "redeliver"], None)?;
                 show(&response, json, |sent| {

@@ -15,17 +15,37 @@ const WIDTH: usize = 120;
 /// Receives a table, the names of the tables that lead to it, `0` after that of a list, and its keys.
 type Visit<'a, 'v> = dyn FnMut(&'a Value, &[&'a str], Vec<Key<'a>>) + 'v;
 
-/// Calls `visit` with each table, the tables below it after it.
-fn each_table<'a>(schema: &'a Value, path: &[&'a str], visit: &mut Visit<'a, '_>) {
-    let Layout { keys, tables } = layout(schema);
+/// Calls `visit` with each table, the tables below it after it; keys and tables in the order of their `place`.
+fn each_table<'a>(
+    schema: &'a Value,
+    path: &[&'a str],
+    place: &dyn Fn(&str) -> usize,
+    visit: &mut Visit<'a, '_>,
+) {
+    let Layout {
+        mut keys,
+        mut tables,
+    } = layout(schema);
+    let place_of = |name: &str| place(&name_of(&[path, &[name]].concat()));
+    keys.sort_by_key(|key| place_of(key.name));
+    tables.sort_by_key(|table| place_of(table.name));
     visit(schema, path, keys);
     for table in tables {
         let mut path = [path, &[table.name]].concat();
         if table.is_list {
             path.push("0");
         }
-        each_table(table.schema, &path, visit);
+        each_table(table.schema, &path, place, visit);
     }
+}
+
+/// `[gateway]`, `[[store]]`; `None` of the root.
+fn heading(path: &[&str]) -> Option<String> {
+    let name = name_of(path);
+    Some(match *path.last()? {
+        "0" => format!("[[{name}]]"),
+        _ => format!("[{name}]"),
+    })
 }
 
 fn name_of(path: &[&str]) -> String {
@@ -36,7 +56,7 @@ fn name_of(path: &[&str]) -> String {
 /// The reference as JSON: an array of `key`, `variable`, `default`, `description`, and whether it also takes a file.
 pub fn reference_json() -> Value {
     let mut listed = Vec::new();
-    each_table(&schema(), &[], &mut |_, path, keys| {
+    each_table(&schema(), &[], &|_| 0, &mut |_, path, keys| {
         listed.extend(keys.iter().map(|key| {
             let path = [path, &[key.name]].concat();
             json!({
@@ -54,14 +74,11 @@ pub fn reference_json() -> Value {
 /// The reference as Markdown.
 pub fn reference() -> String {
     let mut page = String::new();
-    each_table(&schema(), &[], &mut |table, path, keys| {
-        let (name, sentences) = (name_of(path), sentences(table));
-        let heading = match path.last() {
-            None => String::new(),
-            Some(&"0") => format!("\n### `[[{name}]]`\n\n{sentences}\n\n"),
-            Some(_) => format!("\n### `[{name}]`\n\n{sentences}\n\n"),
-        };
-        page.push_str(&heading);
+    each_table(&schema(), &[], &|_| 0, &mut |table, path, keys| {
+        if let Some(heading) = heading(path) {
+            let heading = format!("\n### `{heading}`\n\n{}\n\n", sentences(table));
+            page.push_str(&heading);
+        }
         for key in keys {
             page.push_str(&wrapped(&item(path, &key), ["", "  "], WIDTH));
         }
@@ -93,60 +110,32 @@ pub type Given = (&'static str, String);
 
 /// Writes the file. `values` are texts; their order is that of their keys in each table, and of the tables.
 pub fn template(title: &str, values: &[Given]) -> String {
-    let mut page = comment(title);
-    write_table(&mut page, &schema(), "", values).expect("a text takes every text");
-    page
-}
-
-fn write_table(
-    page: &mut String,
-    schema: &Value,
-    path: &str,
-    values: &[Given],
-) -> std::fmt::Result {
-    let name_of = |key: &str| match path {
-        "" => key.to_owned(),
-        path => format!("{path}.{key}"),
-    };
     // How early a value of this key, or below it, is given.
-    let place = |key: &str| {
-        let name = name_of(key);
+    let place = |name: &str| {
         let is_below = |(given, _): &Given| {
-            let rest = given.strip_prefix(name.as_str());
+            let rest = given.strip_prefix(name);
             rest.is_some_and(|rest| ["", "_file"].contains(&rest) || rest.starts_with('.'))
         };
         values.iter().position(is_below).unwrap_or(usize::MAX)
     };
-    let Layout {
-        mut keys,
-        mut tables,
-    } = layout(schema);
-    keys.sort_by_key(|key| place(key.name));
-    for key in keys {
-        let file_key = format!("{}_file", key.name);
-        match given(values, &name_of(&file_key)) {
-            Some(file) => write_key(page, &key, &file_key, Some(file))?,
-            None => write_key(page, &key, key.name, given(values, &name_of(key.name)))?,
+    let mut page = comment(title);
+    each_table(&schema(), &[], &place, &mut |table, path, keys| {
+        if let Some(heading) = heading(path) {
+            let is_given = place(&name_of(path)) < usize::MAX;
+            let mark = if is_given { "" } else { "#" };
+            let heading = format!("\n{}{mark}{heading}\n", comment(&sentences(table)));
+            page.push_str(&heading);
         }
-    }
-    tables.sort_by_key(|table| place(table.name));
-    for table in tables {
-        let name = name_of(table.name);
-        let heading = if table.is_list {
-            format!("[[{name}]]")
-        } else {
-            format!("[{name}]")
-        };
-        let mark = if place(table.name) == usize::MAX {
-            "#"
-        } else {
-            ""
-        };
-        let about = comment(&sentences(table.schema));
-        writeln!(page, "\n{about}{mark}{heading}")?;
-        write_table(page, table.schema, &name, values)?;
-    }
-    Ok(())
+        for key in keys {
+            let name = name_of(&[path, &[key.name]].concat());
+            let written = match given(values, &format!("{name}_file")) {
+                Some(file) => write_key(&mut page, &key, &format!("{}_file", key.name), Some(file)),
+                None => write_key(&mut page, &key, key.name, given(values, &name)),
+            };
+            written.expect("a text takes every text");
+        }
+    });
+    page
 }
 
 /// Writes a key, or the `_file` form of it, by its `name`.

@@ -17,7 +17,7 @@ use crate::admin::api::orders::{AuditQuery, DecisionRequest, OrdersQuery, decide
 use crate::admin::api::{page_size, redeliver_as};
 use crate::admin::pages::attention::{causes, decision_form};
 use crate::admin::pages::{self, Viewer, timeline};
-use crate::admin::{OperatorError, PageError};
+use crate::admin::{OperatorError, PageError, PageFailure};
 use crate::state::AppState;
 
 /// GET /orders: search, filters, and a page of the list.
@@ -210,7 +210,7 @@ pub(crate) async fn decide(
     };
     let decided = match decide_as(&app, viewer.actor.clone(), &id, request).await {
         Ok(decided) => decided,
-        Err(error) => return refused(&app, &viewer, &id, error, &form.reason).await,
+        Err(error) => return Ok(refused(&app, &viewer, &id, error, &form.reason).await),
     };
     // Two pages have the form; a page of another site is never gone to.
     let back = if form.back == "/" {
@@ -228,14 +228,17 @@ async fn refused(
     id: &str,
     error: OperatorError,
     written: &str,
-) -> Result<Response, PageError> {
+) -> Response {
     let (status, _) = error.status();
     let history = match history(app, viewer.scope(), id).await {
         Ok(history) if !status.is_server_error() => history,
-        _ => return Err(PageError::Refused(error, written.to_owned())),
+        _ => {
+            let message = format!("{error}. Nothing was done. Your reason: “{written}”");
+            return PageFailure::of(&error, &message);
+        }
     };
     let page = order_page(viewer, &history, Some((&error.to_string(), written)));
-    Ok((status, page).into_response())
+    (status, page).into_response()
 }
 
 #[derive(Deserialize)]
