@@ -33,12 +33,12 @@ pub(crate) fn admin_routes(app: Arc<AppState>) -> Router {
         .route("/health/live", get(|| async { "alive" }))
         .route("/health/ready", get(ready))
         .route("/metrics", get(scrape))
-        .merge(api_routes())
+        .merge(api_routes(&app))
         .merge(page_routes(&app))
         .with_state(app)
 }
 
-fn api_routes() -> Router<Arc<AppState>> {
+fn api_routes(app: &Arc<AppState>) -> Router<Arc<AppState>> {
     use api::orders;
     Router::new()
         .route("/api/orders", get(orders::list))
@@ -48,6 +48,7 @@ fn api_routes() -> Router<Arc<AppState>> {
         .route("/api/deliveries", get(api::deliveries))
         .route("/api/deliveries/{id}/redeliver", post(api::redeliver))
         .route("/api/webhooks/{store}/test", post(api::test))
+        .route_layer(from_fn_with_state(app.clone(), api::require_token))
         .layer(map_response(guarded))
 }
 

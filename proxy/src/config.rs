@@ -44,6 +44,15 @@ pub struct Problem {
     pub message: String,
 }
 
+impl Problem {
+    pub(crate) fn new(key: &str, message: impl Into<String>) -> Self {
+        Self {
+            key: key.to_owned(),
+            message: message.into(),
+        }
+    }
+}
+
 impl Display for Problems {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for Problem { key, message } in &self.0 {
@@ -61,10 +70,7 @@ pub(crate) struct Errors(Vec<Problem>);
 
 impl Errors {
     pub(crate) fn add(&mut self, key: &str, message: impl Into<String>) {
-        self.0.push(Problem {
-            key: key.to_owned(),
-            message: message.into(),
-        });
+        self.0.push(Problem::new(key, message));
     }
 
     pub(crate) fn record<T>(&mut self, key: &str, result: Result<T, impl ToString>) -> Option<T> {

@@ -8,11 +8,12 @@ pub(crate) mod orders;
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::rejection::QueryRejection;
-use axum::extract::{FromRequestParts, Path, Query, State};
+use axum::extract::{Path, Query, Request, State};
 use axum::http::StatusCode;
-use axum::http::request::Parts;
+use axum::middleware::Next;
+use axum::response::Response;
+use axum::{Extension, Json};
 use florin_orders::{DeliveryId, Event, EventId, StoreId};
 use florin_storage::{Actor, AuditAction, DeliveryFilter, NewAuditEntry, StoreScope};
 use headers::authorization::Bearer;
@@ -23,7 +24,7 @@ use serde_json::{Value, json};
 use crate::admin::OperatorError;
 use crate::admin::api::orders::new_audit_id;
 use crate::auth::operator::by_token;
-use crate::config::{Config, Operator, Role};
+use crate::config::Role;
 use crate::http::store_api::events::DeliveryAttempt;
 use crate::state::AppState;
 use crate::webhooks::send::SendOutcome;
@@ -37,43 +38,23 @@ const MAX_REASON: usize = 500;
 /// Characters of a search.
 const MAX_SEARCH: usize = 200;
 
-pub(crate) struct Reader;
-
-pub(crate) struct Writer(pub(crate) Actor);
-
-fn operator<'a>(parts: &Parts, config: &'a Config) -> Result<&'a Operator, OperatorError> {
-    let token = parts.headers.typed_get::<Authorization<Bearer>>();
+/// Lets operators pass whose role allows the request, and names them as its [`Actor`].
+pub(crate) async fn require_token(
+    State(app): State<Arc<AppState>>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, OperatorError> {
+    let token = request.headers().typed_get::<Authorization<Bearer>>();
     let token = token.ok_or(OperatorError::Unauthorized)?;
-    by_token(&config.operators, token.token()).ok_or(OperatorError::Unauthorized)
-}
-
-impl FromRequestParts<Arc<AppState>> for Reader {
-    type Rejection = OperatorError;
-
-    async fn from_request_parts(
-        parts: &mut Parts,
-        app: &Arc<AppState>,
-    ) -> Result<Self, OperatorError> {
-        operator(parts, &app.config())?;
-        Ok(Self)
+    let config = app.config();
+    let operator = by_token(&config.operators, token.token());
+    let operator = operator.ok_or(OperatorError::Unauthorized)?;
+    let name = operator.name.clone();
+    if operator.role == Role::Read && !request.method().is_safe() {
+        return Err(OperatorError::ReadOnly(name));
     }
-}
-
-impl FromRequestParts<Arc<AppState>> for Writer {
-    type Rejection = OperatorError;
-
-    async fn from_request_parts(
-        parts: &mut Parts,
-        app: &Arc<AppState>,
-    ) -> Result<Self, OperatorError> {
-        let config = app.config();
-        let operator = operator(parts, &config)?;
-        let name = operator.name.clone();
-        match operator.role {
-            Role::Write => Ok(Self(Actor::operator(name))),
-            Role::Read => Err(OperatorError::ReadOnly(name)),
-        }
-    }
+    request.extensions_mut().insert(Actor::operator(name));
+    Ok(next.run(request).await)
 }
 
 pub(crate) fn page_size(limit: Option<u32>) -> Result<u32, OperatorError> {
@@ -126,7 +107,6 @@ pub(crate) struct DeliveriesQuery {
 /// GET /api/deliveries: a page of a store's deliveries, the latest first.
 pub(crate) async fn deliveries(
     State(app): State<Arc<AppState>>,
-    _: Reader,
     query: Result<Query<DeliveriesQuery>, QueryRejection>,
 ) -> Result<Json<Value>, OperatorError> {
     let Query(query) = query?;
@@ -178,7 +158,7 @@ async fn store_of(
 /// POST /api/deliveries/{id}/redeliver: schedules the event of a delivery, or an event, again.
 pub(crate) async fn redeliver(
     State(app): State<Arc<AppState>>,
-    Writer(actor): Writer,
+    Extension(actor): Extension<Actor>,
     Path(id): Path<String>,
 ) -> Result<(StatusCode, Json<Value>), OperatorError> {
     let event = redeliver_as(&app, actor, &id).await?;
@@ -208,7 +188,7 @@ pub(crate) async fn redeliver_as(
 /// POST /api/webhooks/{store}/test: sends a signed test event once, and returns what the store responded.
 pub(crate) async fn test(
     State(app): State<Arc<AppState>>,
-    Writer(actor): Writer,
+    Extension(actor): Extension<Actor>,
     Path(store): Path<String>,
 ) -> Result<Json<Value>, OperatorError> {
     let sent = test_as(&app, actor, &store).await?;

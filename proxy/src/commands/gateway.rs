@@ -38,13 +38,15 @@ pub(crate) enum Call {
     UpdatePreferences(Change),
     /// POST /aggregator/merchants: onboard a merchant of a platform.
     OnboardMerchant {
-        #[command(flatten)]
-        body: Body,
+        /// The JSON to send; - reads it from standard input.
+        #[arg(long, value_name = "FILE")]
+        body: PathBuf,
     },
     /// GET /merchant/account: where KYC documents are stored.
     MerchantAccount {
-        #[command(flatten)]
-        merchant: Merchant,
+        /// For which merchant of a platform; none is the account itself.
+        #[arg(long, value_name = "ID")]
+        merchant_id: Option<String>,
         /// Further parameters, percent-encoded: a=1&b=2.
         #[arg(long, default_value = "", value_name = "QUERY")]
         query: String,
@@ -56,21 +58,9 @@ pub(crate) enum Call {
 /// The arguments of a call that changes something.
 #[derive(Args)]
 pub(crate) struct Change {
-    #[command(flatten)]
-    body: Body,
-    #[command(flatten)]
-    merchant: Merchant,
-}
-
-#[derive(Args)]
-pub(crate) struct Body {
     /// The JSON to send; - reads it from standard input.
     #[arg(long, value_name = "FILE")]
     body: PathBuf,
-}
-
-#[derive(Args)]
-pub(crate) struct Merchant {
     /// For which merchant of a platform; none is the account itself.
     #[arg(long, value_name = "ID")]
     merchant_id: Option<String>,
@@ -110,15 +100,15 @@ fn request_of(call: Call) -> anyhow::Result<(RawRequest, bool)> {
         Call::Currencies => RawRequest::new(Endpoint::Currencies, "", None)?,
         Call::Prices => RawRequest::new(Endpoint::Prices, "", None)?,
         Call::Invoice { id, hist } => RawRequest::invoice(&InvoiceId::parse(&id)?, hist),
-        Call::MerchantAccount { merchant, query } => {
+        Call::MerchantAccount { merchant_id, query } => {
             let request = RawRequest::new(Endpoint::MerchantAccount, &query, None)?;
-            for_merchant(request, merchant.merchant_id)?
+            for_merchant(request, merchant_id)?
         }
         Call::AddPreferences(change) => return change.request(Endpoint::AddPreferences),
         Call::UpdatePreferences(change) => return change.request(Endpoint::UpdatePreferences),
         Call::OnboardMerchant { body } => {
-            let merchant = Merchant { merchant_id: None };
-            return Change { body, merchant }.request(Endpoint::OnboardMerchant);
+            let merchant_id = None;
+            return Change { body, merchant_id }.request(Endpoint::OnboardMerchant);
         }
         Call::UpdateSettings(change) => return change.request(Endpoint::UpdateSettings),
     };
@@ -127,8 +117,8 @@ fn request_of(call: Call) -> anyhow::Result<(RawRequest, bool)> {
 
 impl Change {
     fn request(self, endpoint: Endpoint) -> anyhow::Result<(RawRequest, bool)> {
-        let request = RawRequest::new(endpoint, "", Some(&read(&self.body.body)?))?;
-        Ok((for_merchant(request, self.merchant.merchant_id)?, true))
+        let request = RawRequest::new(endpoint, "", Some(&read(&self.body)?))?;
+        Ok((for_merchant(request, self.merchant_id)?, true))
     }
 }
 

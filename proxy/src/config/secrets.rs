@@ -2,7 +2,7 @@
 //! order tokens with.
 
 use std::collections::BTreeSet;
-use std::fmt;
+use std::{fmt, iter};
 
 use schemars::JsonSchema;
 use secrecy::SecretString;
@@ -30,6 +30,15 @@ impl SecretPair {
     /// Both, the one in use first.
     pub(crate) fn all(&self) -> impl Iterator<Item = &SecretString> {
         [&self.newest].into_iter().chain(&self.before)
+    }
+
+    /// Both, by the keys with which problems name them.
+    pub(crate) fn named(&self, key: &str) -> Vec<(String, &SecretString)> {
+        let before = self.before.iter();
+        let before = before.map(|secret| (format!("{key}.1"), secret));
+        iter::once((key.to_owned(), &self.newest))
+            .chain(before)
+            .collect()
     }
 
     /// Returns `true` for one of the two, in constant time.

@@ -29,11 +29,9 @@ pub(crate) fn database(
     is_server: bool,
 ) -> PostgresOptions {
     if !is_server && table.connections.is_some() {
-        warnings.push(Problem {
-            key: "database".to_owned(),
-            message: "has no effect: it is for PostgreSQL, and database_url names a file of SQLite"
-                .to_owned(),
-        });
+        let message =
+            "has no effect: it is for PostgreSQL, and database_url names a file of SQLite";
+        warnings.push(Problem::new("database", message));
     }
     let default = PostgresOptions::DEFAULT;
     PostgresOptions {
@@ -80,10 +78,7 @@ pub(crate) fn check_database_url(
             "is on a network file system ({kind}), where SQLite can lose or damage the database: write a path on a disk of this \
              machine, or use PostgreSQL"
         );
-        warnings.push(Problem {
-            key: "database_url".to_owned(),
-            message,
-        });
+        warnings.push(Problem::new("database_url", message));
     }
 }
 

@@ -8,13 +8,13 @@ use florin_storage::PostgresOptions;
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use url::{Host, Url};
 
 use crate::config::effective_settings::Setting;
 use crate::config::gateway::{Gateway, GatewayTable, gateway};
-use crate::config::secrets::{SecretPair, TokenKey};
+use crate::config::secrets::TokenKey;
 use crate::config::sections::{
     DatabaseTable, Operator, OperatorTable, RateLimit, Tracing, TracingTable, check_database_url,
     database, database_url, database_url_direct, operators, tracing,
@@ -314,15 +314,15 @@ fn addresses(
         (is_listen_given, listen, of_url, &public_url)
         && listen.port() != of_url.port()
     {
-        warnings.push(Problem {
-            key: "listen".to_owned(),
-            message: format!(
+        warnings.push(Problem::new(
+            "listen",
+            format!(
                 "has port {}, and browsers are sent to {}: unless a reverse proxy listens there, write one port in \
                  listen and public_url, or leave listen out",
                 listen.port(),
                 url.base()
             ),
-        });
+        ));
     }
     (listen, public_url)
 }
@@ -361,57 +361,38 @@ fn public_address(text: &str) -> Result<PublicUrl, String> {
     Ok(PublicUrl::of(&url))
 }
 
-type Named<'a> = (String, &'a str);
-
-/// The one that is replaced has the number of its place in the list.
-fn push_pair<'a>(secrets: &mut Vec<Named<'a>>, key: &str, pair: &'a SecretPair) {
-    for (n, secret) in pair.all().enumerate() {
-        let key = if n == 0 {
-            key.to_owned()
-        } else {
-            format!("{key}.{n}")
-        };
-        secrets.push((key, secret.expose_secret()));
-    }
-}
-
 /// Requires that no secret has two uses: who learns it by one of them must not have the other. The token of the callbacks,
 /// for example, is in the access logs of reverse proxies.
-pub(crate) fn require_distinct_keys(
+fn require_distinct_keys(
     errors: &mut Errors,
     gateway: Option<&Gateway>,
     stores: &[Store],
     operators: &[Operator],
 ) {
-    let mut secrets: Vec<Named<'_>> = Vec::new();
+    let mut secrets = Vec::new();
     if let Some(gateway) = gateway {
-        let secret = gateway.client.credentials.api_secret.expose_secret();
+        let secret = &gateway.client.credentials.api_secret;
         secrets.push(("gateway.api_secret".to_owned(), secret));
-        push_pair(
-            &mut secrets,
-            "gateway.callback_token",
-            &gateway.callback_token,
-        );
+        secrets.extend(gateway.callback_token.named("gateway.callback_token"));
     }
     for store in stores {
+        let of_store = |name: &str| format!("store.{}.{name}", store.id);
         if let Some(key) = &store.secret_key {
-            push_pair(&mut secrets, &format!("store.{}.secret_key", store.id), key);
+            secrets.extend(key.named(&of_store("secret_key")));
         }
-    }
-    for store in stores {
-        for TokenKey { kid, secret } in &store.token_keys {
-            let key = format!("store.{}.token_keys.{kid}", store.id);
-            secrets.push((key, secret.expose_secret()));
-        }
+        let keys = store.token_keys.iter();
+        secrets.extend(
+            keys.map(|TokenKey { kid, secret }| (of_store(&format!("token_keys.{kid}")), secret)),
+        );
     }
     for operator in operators {
         if let Some(token) = &operator.token {
-            let key = format!("operator.{}.token", operator.name);
-            push_pair(&mut secrets, &key, token);
+            secrets.extend(token.named(&format!("operator.{}.token", operator.name)));
         }
     }
     for (n, (key, secret)) in secrets.iter().enumerate() {
-        if let Some((first, _)) = secrets[..n].iter().find(|(_, known)| known == secret) {
+        let is_same = |known: &SecretString| known.expose_secret() == secret.expose_secret();
+        if let Some((first, _)) = secrets[..n].iter().find(|(_, known)| is_same(known)) {
             let message = format!("is the same as {first}: generate a separate one");
             errors.add(key, message);
         }

@@ -156,10 +156,7 @@ fn table(name: &str, text: &str) -> Result<Table, Problems> {
 }
 
 fn problem(key: &str, message: String) -> Problems {
-    Problems(vec![Problem {
-        key: key.to_owned(),
-        message,
-    }])
+    Problems(vec![Problem::new(key, message)])
 }
 
 // Settings from environment variables: `FLORIN_GATEWAY__URL` is `gateway.url`, `FLORIN_STORE__0__SECRET_KEY` the

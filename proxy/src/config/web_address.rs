@@ -143,13 +143,13 @@ pub(crate) fn is_private(address: IpAddr) -> bool {
 /// A warning if the admin listener may be reached from the internet.
 pub(crate) fn open_to_all(admin_listen: SocketAddr) -> Option<Problem> {
     let port = admin_listen.port();
-    (!is_private(admin_listen.ip().to_canonical())).then(|| Problem {
-        key: "admin_listen".to_owned(),
-        message: format!(
+    (!is_private(admin_listen.ip().to_canonical())).then(|| Problem::new(
+        "admin_listen",
+        format!(
             "{admin_listen} can be reached from the internet, unless a firewall or a container's network prevents it: /metrics \
              and /health ask for no password. Write 127.0.0.1:{port} or a private address; of a container, do not publish port {port}"
         ),
-    })
+    ))
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{Path, Query, State};
+use axum::{Extension, Json};
 use florin_orders::{
     Aggregate, Attempt, AttemptState, AuditId, DecisionKind, Destination, OrderId, OrderRecord,
     OrderStatus, Snapshot, StoreId,
@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use strum::VariantArray as _;
 
-use crate::admin::api::{Reader, Writer, page_size, reason, search_text};
+use crate::admin::api::{page_size, reason, search_text};
 use crate::admin::{OperatorError, attention};
 use crate::http::store_api::events::DeliveryAttempt;
 use crate::state::AppState;
@@ -66,7 +66,6 @@ impl OrdersQuery {
 /// GET /api/orders: a page of orders.
 pub(crate) async fn list(
     State(app): State<Arc<AppState>>,
-    _: Reader,
     query: Result<Query<OrdersQuery>, QueryRejection>,
 ) -> Result<Json<Value>, OperatorError> {
     let Query(query) = query?;
@@ -92,7 +91,6 @@ pub(crate) async fn list(
 /// GET /api/orders/{id}: one order with all that happened.
 pub(crate) async fn show(
     State(app): State<Arc<AppState>>,
-    _: Reader,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, OperatorError> {
     let history = history(&app, &StoreScope::All, &id).await?;
@@ -123,7 +121,7 @@ pub(crate) struct DecisionRequest {
 /// POST /api/orders/{id}/decision: carries out a decision.
 pub(crate) async fn decide(
     State(app): State<Arc<AppState>>,
-    Writer(actor): Writer,
+    Extension(actor): Extension<Actor>,
     Path(id): Path<String>,
     request: Result<Json<DecisionRequest>, JsonRejection>,
 ) -> Result<Json<Value>, OperatorError> {
@@ -176,7 +174,6 @@ pub(crate) struct AuditQuery {
 /// GET /api/audit: a page of the audit log, the latest entry first.
 pub(crate) async fn audit(
     State(app): State<Arc<AppState>>,
-    _: Reader,
     query: Result<Query<AuditQuery>, QueryRejection>,
 ) -> Result<Json<Value>, OperatorError> {
     let Query(query) = query?;
