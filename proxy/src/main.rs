@@ -25,7 +25,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::operator::{self, Operate};
-use crate::operator_client::CommandError;
+use crate::operator_client::Unusable;
 
 /// Crypto checkout: holds a shop's secret for the gateway, signs its calls, stores orders, sends webhooks.
 #[derive(Parser)]
@@ -113,9 +113,9 @@ fn main() -> ExitCode {
             let admin_listen = || Ok(admin_address(file, &variables())?);
             ended(operator_client::health(&health, admin_listen, json))
         }
-        Some(Command::Orders(orders)) => operated(orders.run(file, json)),
-        Some(Command::Deliveries(deliveries)) => operated(deliveries.run(file, json)),
-        Some(Command::Webhooks(webhooks)) => operated(webhooks.run(file, json)),
+        Some(Command::Orders(orders)) => ended(orders.run(file, json)),
+        Some(Command::Deliveries(deliveries)) => ended(deliveries.run(file, json)),
+        Some(Command::Webhooks(webhooks)) => ended(webhooks.run(file, json)),
         Some(Command::CheckConfig(check)) => {
             commands::check(&check, load(file, &variables()), json)
         }
@@ -161,19 +161,12 @@ fn ended(result: anyhow::Result<()>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("florin-proxy: {error:#}");
-            ExitCode::FAILURE
+            if error.is::<Unusable>() {
+                ExitCode::from(2)
+            } else {
+                ExitCode::FAILURE
+            }
         }
-    }
-}
-
-fn operated(result: Result<(), CommandError>) -> ExitCode {
-    let Err(error) = result else {
-        return ExitCode::SUCCESS;
-    };
-    eprintln!("florin-proxy: {error}");
-    match error {
-        CommandError::Unusable(_) => ExitCode::from(2),
-        CommandError::Failed(_) => ExitCode::FAILURE,
     }
 }
 

@@ -6,10 +6,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
 use florin_checkout_api::is_obeyed;
-use florin_proxy::config::{admin_address, operator_token};
+use florin_proxy::config::{Problems, admin_address, operator_token};
 use reqwest::{Method, Response, redirect};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
@@ -42,14 +42,15 @@ pub(crate) struct Connection {
     timeout: u64,
 }
 
+/// Exit code 2: the arguments, the token or the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CommandError {
-    /// Exit code 2: the arguments, the token or the configuration cannot be used.
-    #[error("{0}")]
-    Unusable(String),
-    /// Exit code 1: the proxy does not answer or refuses, or a store does.
-    #[error("{0}")]
-    Failed(String),
+#[error("{0}")]
+pub(crate) struct Unusable(String);
+
+impl From<Problems> for Unusable {
+    fn from(problems: Problems) -> Self {
+        Self(problems.to_string().trim_end().to_owned())
+    }
 }
 
 pub(crate) struct OperatorClient {
@@ -70,22 +71,17 @@ impl OperatorClient {
         connection: &Connection,
         config: Option<&Path>,
         variables: &BTreeMap<String, String>,
-    ) -> Result<Self, CommandError> {
-        let unusable =
-            |error: &dyn std::fmt::Display| CommandError::Unusable(error.to_string().trim().into());
-        let token = operator_token(connection.token_file.as_deref(), config, variables)
-            .map_err(|problems| unusable(&problems))?;
+    ) -> anyhow::Result<Self> {
+        let token = operator_token(connection.token_file.as_deref(), config, variables);
+        let token = token.map_err(Unusable::from)?;
         let address = match connection.at {
             Some(address) => address,
-            None => {
-                reachable(admin_address(config, variables).map_err(|problems| unusable(&problems))?)
-            }
+            None => reachable(admin_address(config, variables).map_err(Unusable::from)?),
         };
-        let base = Url::parse(&format!("http://{address}/")).map_err(|error| unusable(&error))?;
         Ok(Self {
-            runtime: runtime().map_err(|error| unusable(&error))?,
-            http: http_client(connection.timeout).map_err(|error| unusable(&error))?,
-            base,
+            runtime: runtime()?,
+            http: http_client(connection.timeout)?,
+            base: Url::parse(&format!("http://{address}/"))?,
             token,
         })
     }
@@ -95,7 +91,7 @@ impl OperatorClient {
         &self,
         path: &[&str],
         query: &impl Serialize,
-    ) -> Result<AdminResponse, CommandError> {
+    ) -> anyhow::Result<AdminResponse> {
         let mut url = self.url(path);
         let query = serde_urlencoded::to_string(query).expect("texts and numbers");
         url.set_query(Some(&query));
@@ -107,7 +103,7 @@ impl OperatorClient {
         &self,
         path: &[&str],
         body: Option<&Value>,
-    ) -> Result<AdminResponse, CommandError> {
+    ) -> anyhow::Result<AdminResponse> {
         let url = self.url(path);
         self.runtime.block_on(self.send(Method::POST, url, body))
     }
@@ -127,7 +123,7 @@ impl OperatorClient {
         method: Method,
         url: Url,
         body: Option<&Value>,
-    ) -> Result<AdminResponse, CommandError> {
+    ) -> anyhow::Result<AdminResponse> {
         let changes_something = method != Method::GET;
         let token = self.token.expose_secret();
         let mut request = self.http.request(method, url).bearer_auth(token);
@@ -137,9 +133,7 @@ impl OperatorClient {
         let sent = request.send().await;
         let mut response = sent.map_err(|error| self.unanswered(&error, changes_something))?;
         let text = read_bounded(&mut response).await;
-        let text = text.map_err(|reason| {
-            CommandError::Failed(format!("the proxy's response ends early: {reason}"))
-        })?;
+        let text = text.map_err(|reason| anyhow!("the proxy's response ends early: {reason}"))?;
         let value: Option<Value> = serde_json::from_str(&text).ok();
         match value {
             Some(value) if response.status().is_success() => Ok(AdminResponse { text, value }),
@@ -147,13 +141,13 @@ impl OperatorClient {
         }
     }
 
-    fn unanswered(&self, error: &reqwest::Error, changes_something: bool) -> CommandError {
+    fn unanswered(&self, error: &reqwest::Error, changes_something: bool) -> anyhow::Error {
         let address = self.base.as_str().trim_end_matches('/');
         let address = address.trim_start_matches("http://");
         if error.is_connect() {
-            return CommandError::Failed(format!(
+            return anyhow!(
                 "no proxy answers at {address}, its admin_listen: is it running, and with this configuration?"
-            ));
+            );
         }
         let what = if error.is_timeout() {
             "does not answer in time: allow more with --timeout"
@@ -165,7 +159,7 @@ impl OperatorClient {
         } else {
             ""
         };
-        CommandError::Failed(format!("the proxy at {address} {what}{doubt}"))
+        anyhow!("the proxy at {address} {what}{doubt}")
     }
 }
 
@@ -180,27 +174,26 @@ async fn read_bounded(response: &mut Response) -> Result<String, String> {
     String::from_utf8(body).map_err(|_| "it is no text".to_owned())
 }
 
-fn refusal(status: u16, response: Option<&Value>) -> CommandError {
+fn refusal(status: u16, response: Option<&Value>) -> anyhow::Error {
     let error = |name: &str| {
         let member = response.and_then(|response| response["error"][name].as_str());
         member.map(visible)
     };
     let Some((code, message)) = error("code").zip(error("message")) else {
-        return CommandError::Failed(format!(
+        return anyhow!(
             "no response of the operator's API (status {status}): is another program at this address, or an older version?"
-        ));
+        );
     };
     match code.as_str() {
-        "unauthorized" => CommandError::Failed(
+        "unauthorized" => anyhow!(
             "the proxy knows no operator with this token: compare it with `token` of [[operator]] in the proxy's \
              configuration"
-                .to_owned(),
         ),
-        "order_changed" => CommandError::Failed(format!(
+        "order_changed" => anyhow!(
             "{message}. Nothing was done: read it again with `florin-proxy orders show`, then decide"
-        )),
-        "invalid_request" => CommandError::Unusable(message),
-        _ => CommandError::Failed(message),
+        ),
+        "invalid_request" => Unusable(message).into(),
+        _ => anyhow!(message),
     }
 }
 

@@ -3,15 +3,14 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use florin_orders::{DecisionKind, OrderStatus};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::operator_client::{
-    AdminResponse, CommandError, Connection, OperatorClient, print, visible,
-};
+use crate::operator_client::{AdminResponse, Connection, OperatorClient, print, visible};
 use crate::variables;
 
 /// A command for a running proxy.
@@ -25,11 +24,11 @@ pub(crate) struct Operate<A: Subcommand> {
 
 pub(crate) trait Action {
     /// Sends the request, and prints the response as it came or in words.
-    fn run(&self, client: &OperatorClient, json: bool) -> Result<(), CommandError>;
+    fn run(&self, client: &OperatorClient, json: bool) -> anyhow::Result<()>;
 }
 
 impl<A: Action + Subcommand> Operate<A> {
-    pub(crate) fn run(&self, config: Option<&Path>, json: bool) -> Result<(), CommandError> {
+    pub(crate) fn run(&self, config: Option<&Path>, json: bool) -> anyhow::Result<()> {
         let client = OperatorClient::new(&self.connection, config, &variables())?;
         self.action.run(&client, json)
     }
@@ -149,7 +148,7 @@ fn show(response: &AdminResponse, json: bool, words: impl FnOnce(&Value) -> Stri
 }
 
 impl Action for Orders {
-    fn run(&self, client: &OperatorClient, json: bool) -> Result<(), CommandError> {
+    fn run(&self, client: &OperatorClient, json: bool) -> anyhow::Result<()> {
         match self {
             Self::List(filter) => show(&client.get(&["orders"], filter)?, json, |page| {
                 listed(page, "orders", LISTED_ORDER, "No order.")
@@ -170,7 +169,7 @@ impl Action for Orders {
 }
 
 impl Action for Deliveries {
-    fn run(&self, client: &OperatorClient, json: bool) -> Result<(), CommandError> {
+    fn run(&self, client: &OperatorClient, json: bool) -> anyhow::Result<()> {
         match self {
             Self::List(filter) => show(&client.get(&["deliveries"], filter)?, json, |page| {
                 listed(page, "deliveries", DELIVERY, "No delivery.")
@@ -188,7 +187,7 @@ impl Action for Deliveries {
 }
 
 impl Action for Webhooks {
-    fn run(&self, client: &OperatorClient, json: bool) -> Result<(), CommandError> {
+    fn run(&self, client: &OperatorClient, json: bool) -> anyhow::Result<()> {
         let Self::Test { store } = self;
         let response = client.post(&["webhooks", store, "test"], None)?;
         let message = text(&response.value, "message");
@@ -198,12 +197,10 @@ impl Action for Webhooks {
                 format!("The endpoint accepts the test event: {message}")
             });
         }
-        if is_accepted {
-            return Ok(());
+        if !is_accepted {
+            bail!("the endpoint does not accept the test event: {message}");
         }
-        Err(CommandError::Failed(format!(
-            "the endpoint does not accept the test event: {message}"
-        )))
+        Ok(())
     }
 }
 

@@ -41,23 +41,14 @@ impl Kind {
         }
     }
 
-    fn word(self) -> &'static str {
+    /// As schemas name it, and as people do.
+    fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::Table => "object",
-            Self::List => "array",
-            Self::String => "string",
-            Self::Integer => "integer",
-            Self::Boolean => "boolean",
-        }
-    }
-
-    fn description(self) -> &'static str {
-        match self {
-            Self::Table => "a table",
-            Self::List => "a list",
-            Self::String => "a string",
-            Self::Integer => "a whole number",
-            Self::Boolean => "true or false",
+            Self::Table => ("object", "a table"),
+            Self::List => ("array", "a list"),
+            Self::String => ("string", "a string"),
+            Self::Integer => ("integer", "a whole number"),
+            Self::Boolean => ("boolean", "true or false"),
         }
     }
 }
@@ -65,7 +56,7 @@ impl Kind {
 /// The part of a schema for values of one kind; `None` if it takes no such values.
 pub(crate) fn schema_for(schema: &Schema, kind: Kind) -> Option<&Schema> {
     let types = &schema["type"];
-    let is_word = |value: &Schema| value.as_str() == Some(kind.word());
+    let is_word = |value: &Schema| value.as_str() == Some(kind.names().0);
     if is_word(types) || list(types).any(is_word) {
         return Some(schema);
     }
@@ -103,7 +94,7 @@ pub(crate) fn kinds(schema: &Schema) -> String {
         .into_iter()
         .filter(|kind| schema_for(schema, *kind).is_some());
     taken
-        .map(Kind::description)
+        .map(|kind| kind.names().1)
         .collect::<Vec<_>>()
         .join(" or ")
 }
