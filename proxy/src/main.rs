@@ -1,7 +1,28 @@
 //! `florin-proxy`: the command line.
 
-#[macro_use]
-mod print;
+// Output of the commands. The macros take the place of the standard library's, which panic when a reader closes the pipe, as
+// `head` does after its lines.
+
+macro_rules! print {
+    ($($text:tt)*) => {
+        $crate::write(std::io::stdout(), format_args!($($text)*))
+    };
+}
+macro_rules! println {
+    ($($text:tt)*) => {
+        $crate::write(std::io::stdout(), format_args!("{}\n", format_args!($($text)*)))
+    };
+}
+macro_rules! eprint {
+    ($($text:tt)*) => {
+        $crate::write(std::io::stderr(), format_args!($($text)*))
+    };
+}
+macro_rules! eprintln {
+    ($($text:tt)*) => {
+        $crate::write(std::io::stderr(), format_args!("{}\n", format_args!($($text)*)))
+    };
+}
 
 mod commands;
 mod operator_client;
@@ -10,6 +31,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use anyhow::Context as _;
 use clap::{CommandFactory as _, Parser, Subcommand};
@@ -89,6 +111,17 @@ enum Command {
         #[command(subcommand)]
         call: commands::gateway::Call,
     },
+}
+
+/// What a shell reports of a program that SIGPIPE has ended: 128 and the signal's number.
+const CLOSED_PIPE: i32 = 141;
+
+/// Writes a text, or ends the program if nothing can be written.
+fn write(mut stream: impl io::Write, text: fmt::Arguments<'_>) {
+    if let Err(error) = stream.write_fmt(text) {
+        let is_closed = error.kind() == io::ErrorKind::BrokenPipe;
+        std::process::exit(if is_closed { CLOSED_PIPE } else { 1 });
+    }
 }
 
 fn main() -> ExitCode {

@@ -59,8 +59,8 @@ pub(crate) fn product(
     currency: Currency,
     tolerance: Amount,
 ) -> Result<Product, String> {
-    if table.sku.is_empty() || table.title.as_deref() == Some("") {
-        return Err("sku and title must not be empty".into());
+    if table.sku.is_empty() {
+        return Err("sku must not be empty".into());
     }
     let price = price("price", table.price.as_deref(), currency)?;
     if !is_tolerable(tolerance, price.amount()) {
@@ -139,8 +139,8 @@ pub(crate) fn donations(
 }
 
 fn donation(table: DonationTable, currency: Currency) -> Result<Donation, String> {
-    if table.id.is_empty() || table.title.as_deref() == Some("") {
-        return Err("id and title must not be empty".into());
+    if table.id.is_empty() {
+        return Err("id must not be empty".into());
     }
     let min = amount("min", table.min.as_deref(), currency)?;
     let max = amount("max", table.max.as_deref(), currency)?;

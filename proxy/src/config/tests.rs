@@ -210,6 +210,7 @@ store.demo.webhook
     https://shop.example/florin => ftp://shop.example/
 store.demo.product.ebook
     "19.90" => "0" | "-5" | "19.905"
+    An e-book =>
     max_quantity = 5 => ask = ["phone"] | image_url = "https://cdn.example/a.png"
 store.demo.product.ebook.max_quantity
     max_quantity = 5 => max_quantity = 0 | max_quantity = 10001 | max_quantity = 4294967296
@@ -302,18 +303,6 @@ fn every_unknown_missing_and_mistyped_key_is_named_at_once_without_its_value() {
             "store.demo.product.0.sku: is required (line 17)",
         ]
     );
-}
-
-#[test]
-fn a_title_has_120_characters_at_most() {
-    for (title, key) in [
-        ("An e-book", "store.demo.product.ebook"),
-        ("A coffee", "store.demo.donation.coffee"),
-    ] {
-        let with_title = |characters| EXAMPLE.replace(title, &"ü".repeat(characters));
-        assert!(loaded(&with_title(120), &[]).is_ok(), "{title}");
-        assert_eq!(keys(&with_title(121)), [key]);
-    }
 }
 
 #[test]
