@@ -2,7 +2,7 @@
 //! order tokens with.
 
 use std::collections::BTreeSet;
-use std::{fmt, iter};
+use std::fmt;
 
 use schemars::JsonSchema;
 use secrecy::SecretString;
@@ -33,12 +33,10 @@ impl SecretPair {
     }
 
     /// Both, by the keys with which problems name them.
-    pub(crate) fn named(&self, key: &str) -> Vec<(String, &SecretString)> {
-        let before = self.before.iter();
-        let before = before.map(|secret| (format!("{key}.1"), secret));
-        iter::once((key.to_owned(), &self.newest))
-            .chain(before)
-            .collect()
+    pub(crate) fn named(&self, key: &str) -> impl Iterator<Item = (String, &SecretString)> {
+        [key.to_owned(), format!("{key}.1")]
+            .into_iter()
+            .zip(self.all())
     }
 
     /// Returns `true` for one of the two, in constant time.

@@ -98,15 +98,11 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(START + second).unwrap()
 }
 
-/// In memory, if the machine can: thousands of commits need no disk.
-fn folder() -> TempDir {
-    let in_memory = tempfile::tempdir_in("/dev/shm");
-    in_memory.or_else(|_| tempfile::tempdir()).unwrap()
-}
-
 impl Overload {
     async fn start() -> Self {
-        let folder = folder();
+        // In memory, if the machine can: thousands of commits need no disk.
+        let in_memory = tempfile::tempdir_in("/dev/shm");
+        let folder = in_memory.or_else(|_| tempfile::tempdir()).unwrap();
         let url = format!("sqlite://{}", folder.path().join("florin.db").display());
         let storage = SqliteStorage::open(&url, "test").await.unwrap();
         let clock = Arc::new(VirtualClock(Mutex::new(at(0))));
@@ -141,36 +137,29 @@ impl Overload {
         }
     }
 
-    /// Opens an order, with an attempt for each invoice.
-    async fn open(&self, number: u32, invoices: &[(String, Timestamp)]) -> Token {
+    /// Opens an order with one attempt.
+    async fn open(&self, number: u32, invoice_id: &str, expires_at: Timestamp) -> Token {
         let storage = &self.core.app.storage;
-        let bits = |attempt: usize| {
-            let mut bits = [u8::try_from(attempt).unwrap(); 16];
-            bits[..4].copy_from_slice(&number.to_be_bytes());
-            bits
-        };
-        let (order, token) = (OrderId::from_random(bits(0)), Token::draw(&SystemRandom));
+        let mut bits = [0; 16];
+        bits[..4].copy_from_slice(&number.to_be_bytes());
+        let (order, token) = (OrderId::from_random(bits), Token::draw(&SystemRandom));
         let terms = NewOrder {
             expires_at: at(86_400),
             ..terms(&format!("r{number}"))
         };
         let opened = storage.open_order(&order, &terms, token.client_hash(), at(86_400), at(0));
         opened.await.unwrap();
-        for (turn, (id, expires_at)) in invoices.iter().enumerate() {
-            let attempt = NewAttempt {
-                id: AttemptId::from_random(bits(turn)),
-                ..new_attempt(1)
-            };
-            let begun = storage.begin_attempt(&order, &attempt, at(0)).await;
-            begun.unwrap();
-            let id = florin_orders::InvoiceId::parse(id).unwrap();
-            let opened_at = *expires_at - SignedDuration::from_mins(15);
-            let invoice = Invoice::opened(id, invoice(1).destination, opened_at, *expires_at);
-            storage
-                .open_attempt(&attempt.id, &invoice, at(0))
-                .await
-                .unwrap();
-        }
+        let attempt = NewAttempt {
+            id: AttemptId::from_random(bits),
+            ..new_attempt(1)
+        };
+        let begun = storage.begin_attempt(&order, &attempt, at(0)).await;
+        begun.unwrap();
+        let id = florin_orders::InvoiceId::parse(invoice_id).unwrap();
+        let opened_at = expires_at - SignedDuration::from_mins(15);
+        let invoice = Invoice::opened(id, invoice(1).destination, opened_at, expires_at);
+        let opened = storage.open_attempt(&attempt.id, &invoice, at(0)).await;
+        opened.unwrap();
         token
     }
 
@@ -208,17 +197,15 @@ impl Overload {
 async fn watched_and_paid_orders_keep_their_interval_while_others_are_polled_more_rarely() {
     let overload = Overload::start().await;
     for number in 0..ENDED {
-        overload
-            .open(number, &[(format!("inv_ended_{number}"), at(-1))])
-            .await;
+        let id = format!("inv_ended_{number}");
+        overload.open(number, &id, at(-1)).await;
     }
     let mut pages = Vec::new();
     for number in 0..WATCHED {
-        let invoice = (format!("inv_watched_{number}"), at(900));
-        pages.push(overload.open(1000 + number, &[invoice]).await);
+        let id = format!("inv_watched_{number}");
+        pages.push(overload.open(1000 + number, &id, at(900)).await);
     }
-    let paid = ("inv_paid".to_owned(), at(900));
-    pages.push(overload.open(2000, &[paid]).await);
+    pages.push(overload.open(2000, "inv_paid", at(900)).await);
     let (mut longest_lag, mut metrics, mut stretches) = (0, String::new(), Vec::new());
     for tick in 0..RUN_S * TICKS_PER_S {
         *overload.clock.0.lock() = at(0) + SignedDuration::from_millis(tick * 1000 / TICKS_PER_S);
