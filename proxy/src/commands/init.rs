@@ -226,64 +226,47 @@ impl Init {
     }
 
     fn values(&self, addresses: &Addresses, file: &Path) -> anyhow::Result<Vec<Given>> {
-        let Addresses {
-            origin,
-            public_url,
-            webhook_url,
-            gateway_url,
-        } = addresses;
-        let (public_url, gateway_url) = (public_url.as_str(), gateway_url.as_str());
-        let environment = if self.sandbox { "test" } else { "production" };
-        let mut values = vec![("environment", environment), ("public_url", public_url)];
-        let database_url = if self.sandbox {
-            database_url(file)?
+        let mut values = Vec::new();
+        let mut set = |key: &'static str, value: &str| values.push((key, value.to_owned()));
+        // The sandbox's key and secret are public: no money moves.
+        let (environment, key, secret) = if self.sandbox {
+            ("test", "florin_sandbox_key", "florin_sandbox_secret")
         } else {
-            values.push(("listen", "127.0.0.1:8080"));
-            "sqlite:///var/lib/florin/florin.db".to_owned()
+            ("production", PLACEHOLDER, PLACEHOLDER)
         };
-        // The sandbox's own, which are public: no money moves.
-        let (key, secret) = if self.sandbox {
-            ("florin_sandbox_key", "florin_sandbox_secret")
-        } else {
-            (PLACEHOLDER, PLACEHOLDER)
-        };
-        let token = Kind::CallbackToken.draw();
-        values.extend([
-            ("database_url", database_url.as_str()),
-            ("gateway.url", gateway_url),
-            ("gateway.api_key", key),
-            ("gateway.api_secret", secret),
-            ("gateway.callback_token", token.as_str()),
-        ]);
-        let base = gateway_url.strip_suffix("/api");
-        let checkout_url = base.map(|base| format!("{base}/checkout"));
-        if let Some(checkout_url) = checkout_url.as_deref().filter(|_| self.sandbox) {
-            values.push(("gateway.checkout_url", checkout_url));
-        }
-        let [secret_key, webhook_secret, token_key] =
-            [Kind::SecretKey, Kind::WebhookSecret, Kind::TokenKey].map(Kind::draw);
-        values.extend([
-            ("store.id", self.store.as_str()),
-            ("store.name", self.name.as_str()),
-            ("store.origins", origin.as_str()),
-            ("store.currency", "USD"),
-            ("store.secret_key", secret_key.as_str()),
-            ("store.webhook.url", webhook_url.as_str()),
-            ("store.webhook.secret", webhook_secret.as_str()),
-        ]);
+        set("environment", environment);
+        set("public_url", &addresses.public_url);
         if self.sandbox {
-            values.push(("store.webhook.dangerous_allow_private_targets", "true"));
+            set("database_url", &database_url(file)?);
+        } else {
+            set("listen", "127.0.0.1:8080");
+            set("database_url", "sqlite:///var/lib/florin/florin.db");
         }
-        values.extend([
-            ("store.token_keys.kid", "k1"),
-            ("store.token_keys.secret", token_key.as_str()),
-            ("store.product.sku", SKU),
-            ("store.product.title", "A mug"),
-            ("store.product.price", "12.00"),
-            ("store.product.max_quantity", "5"),
-        ]);
-        let values = values.into_iter();
-        Ok(values.map(|(key, value)| (key, value.to_owned())).collect())
+        set("gateway.url", &addresses.gateway_url);
+        set("gateway.api_key", key);
+        set("gateway.api_secret", secret);
+        set("gateway.callback_token", &Kind::CallbackToken.draw());
+        let base = addresses.gateway_url.strip_suffix("/api");
+        if let Some(base) = base.filter(|_| self.sandbox) {
+            set("gateway.checkout_url", &format!("{base}/checkout"));
+        }
+        set("store.id", &self.store);
+        set("store.name", &self.name);
+        set("store.origins", &addresses.origin);
+        set("store.currency", "USD");
+        set("store.secret_key", &Kind::SecretKey.draw());
+        set("store.webhook.url", &addresses.webhook_url);
+        set("store.webhook.secret", &Kind::WebhookSecret.draw());
+        if self.sandbox {
+            set("store.webhook.dangerous_allow_private_targets", "true");
+        }
+        set("store.token_keys.kid", "k1");
+        set("store.token_keys.secret", &Kind::TokenKey.draw());
+        set("store.product.sku", SKU);
+        set("store.product.title", "A mug");
+        set("store.product.price", "12.00");
+        set("store.product.max_quantity", "5");
+        Ok(values)
     }
 
     fn tag(&self, addresses: &Addresses) -> (String, String) {
