@@ -20,14 +20,17 @@
 #[cfg(test)]
 mod tests;
 
+use std::fmt::Display;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use florin_checkout_api::check_title;
 use florin_money::{Amount, Currency, Price};
-use florin_orders::{OrderLine, Reference, StoreId};
+use florin_orders::{OrderLine, Reference};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::ExposeSecret as _;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use subtle::ConstantTimeEq as _;
 
 use crate::auth::mac;
@@ -46,13 +49,13 @@ pub(crate) fn verify<'a>(
     now: Timestamp,
 ) -> Result<(&'a Store, Claims), OrderTokenError> {
     if token.len() > MAX_CHARS {
-        return Err(OrderTokenError::TooLong);
+        return refused("it has more than 8192 characters");
     }
-    let (signed, signature) = token.rsplit_once('.').ok_or(OrderTokenError::Parts)?;
-    let (header, payload) = signed.split_once('.').ok_or(OrderTokenError::Parts)?;
-    if payload.contains('.') {
-        return Err(OrderTokenError::Parts);
-    }
+    let parts: Vec<&str> = token.split('.').collect();
+    let [header, payload, signature] = parts[..] else {
+        return refused("it is not three parts with points between them");
+    };
+    let signed = &token[..header.len() + 1 + payload.len()];
     let kid = key_id(&decoded("header", header)?)?;
     let signature = decoded("signature", signature)?;
     let keys = stores.iter().flat_map(|store| {
@@ -61,10 +64,15 @@ pub(crate) fn verify<'a>(
     });
     let mut keys = keys.peekable();
     if keys.peek().is_none() {
-        return Err(OrderTokenError::UnknownKey(kid));
+        return refused(format!(
+            "no store has a token key {kid}: was it rotated out, or is the token another proxy's?"
+        ));
     }
-    let found = keys.find(|(_, key)| is_signed(key, signed, &signature));
-    let (store, _) = found.ok_or(OrderTokenError::Signature(kid))?;
+    let Some((store, _)) = keys.find(|(_, key)| is_signed(key, signed, &signature)) else {
+        return refused(format!(
+            "its signature is not that of any key {kid}: altered, or signed with another secret"
+        ));
+    };
     let claims = read_claims(&decoded("payload", payload)?, store, audience, now)?;
     Ok((store, claims))
 }
@@ -75,14 +83,25 @@ fn is_signed(key: &TokenKey, signed: &str, signature: &[u8]) -> bool {
 }
 
 /// Unpadded base64url in its one canonical form: a text that differs in a single character is another text.
-fn decoded(part: &'static str, text: &str) -> Result<Vec<u8>, OrderTokenError> {
+fn decoded(part: &str, text: &str) -> Result<Vec<u8>, OrderTokenError> {
     URL_SAFE_NO_PAD
         .decode(text)
-        .map_err(|source| OrderTokenError::Encoding { part, source })
+        .map_err(|error| OrderTokenError(format!("its {part} is not unpadded base64url: {error}")))
 }
 
-/// Everything else (`crit`, `jwk`, `jku`, `x5u`, `b64`, `zip`, …) is refused by its name, and so is a member that comes
+/// Reads the JSON object of a part. Everything that is not of its shape is refused by its name, and so is a member that comes
 /// twice.
+fn object<T: DeserializeOwned>(part: &str, shape: &str, json: &[u8]) -> Result<T, OrderTokenError> {
+    if !json.starts_with(b"{") {
+        return refused(format!(
+            "its {part} is no JSON object, which begins with a brace"
+        ));
+    }
+    serde_json::from_slice(json)
+        .map_err(|error| OrderTokenError(format!("its {part} is not {shape}: {error}")))
+}
+
+/// Everything else is refused: `crit`, `jwk`, `jku`, `x5u`, `b64`, `zip`, …
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
@@ -92,17 +111,19 @@ struct Header {
 }
 
 pub(crate) fn key_id(json: &[u8]) -> Result<KeyId, OrderTokenError> {
-    if !json.starts_with(b"{") {
-        return Err(OrderTokenError::NoObject("header"));
-    }
-    let Header { alg, kid, typ } = serde_json::from_slice(json).map_err(OrderTokenError::Header)?;
+    let Header { alg, kid, typ } = object("header", "{alg, kid, typ?}", json)?;
     if alg != "HS256" {
-        return Err(OrderTokenError::Algorithm(alg));
+        return refused(format!(
+            "its algorithm is {alg:?}, and HS256 is the only one"
+        ));
     }
     if typ.is_some_and(|typ| typ != "JWT") {
-        return Err(OrderTokenError::Type);
+        return refused("its typ is not JWT");
     }
-    KeyId::parse(&kid).ok_or(OrderTokenError::KeyId)
+    let Some(kid) = KeyId::parse(&kid) else {
+        return refused("its kid is not 1 to 32 letters, digits, - and _");
+    };
+    Ok(kid)
 }
 
 /// How far the clocks of store and proxy may differ.
@@ -122,6 +143,9 @@ pub(crate) struct Claims {
     /// An address on one of the store's origins.
     pub cancel_url: Option<String>,
 }
+
+const SHAPE: &str =
+    "{aud, store, reference, amount, currency, iat, exp, title?, return_url?, cancel_url?, lines?}";
 
 /// The payload as it is written. `amount` is a string: a number may have passed through a float.
 #[derive(Deserialize)]
@@ -147,21 +171,20 @@ pub(crate) fn read_claims(
     audience: &str,
     now: Timestamp,
 ) -> Result<Claims, OrderTokenError> {
-    if !json.starts_with(b"{") {
-        return Err(OrderTokenError::NoObject("payload"));
+    let payload: Payload = object("payload", SHAPE, json)?;
+    let Payload {
+        aud, store: named, ..
+    } = &payload;
+    if *aud != audience {
+        return refused(format!(
+            "its aud is {aud:?}, and this proxy's public_url is {audience:?}"
+        ));
     }
-    let payload: Payload = serde_json::from_slice(json).map_err(OrderTokenError::Payload)?;
-    if payload.aud != audience {
-        return Err(OrderTokenError::Audience {
-            found: payload.aud,
-            wanted: audience.to_owned(),
-        });
-    }
-    if payload.store != store.id.as_str() {
-        return Err(OrderTokenError::ForeignStore {
-            named: payload.store,
-            signer: store.id.clone(),
-        });
+    if *named != store.id.as_str() {
+        return refused(format!(
+            "it names the store {named:?}, and is signed with a key of {}",
+            store.id
+        ));
     }
     check_times(payload.iat, payload.exp, now)?;
     let reference = checked("reference", Reference::parse(&payload.reference))?;
@@ -191,71 +214,34 @@ pub(crate) fn read_claims(
     })
 }
 
-fn checked<T>(name: &'static str, value: Result<T, impl ToString>) -> Result<T, OrderTokenError> {
-    value.map_err(|error| OrderTokenError::Field {
-        name,
-        error: error.to_string(),
-    })
+fn checked<T>(name: &str, value: Result<T, impl Display>) -> Result<T, OrderTokenError> {
+    value.map_err(|error| OrderTokenError(format!("its {name}: {error}")))
 }
 
 /// Times are whole Unix seconds. Source: RFC 7519, section 2, "`NumericDate`"; fractions are refused.
 fn check_times(iat: i64, exp: i64, now: Timestamp) -> Result<(), OrderTokenError> {
     let (now, slack) = (now.as_second(), SLACK.as_secs());
     if iat > now.saturating_add(slack) {
-        return Err(OrderTokenError::FromTheFuture { iat, now });
+        return refused(format!(
+            "its iat, {iat}, is more than 60 s ahead of this machine's clock, {now}"
+        ));
     }
     if exp <= now.saturating_sub(slack) {
-        return Err(OrderTokenError::Expired { exp, now });
+        return refused(format!("it expired at {exp}, and it is {now}"));
     }
     match exp.checked_sub(iat) {
         Some(life) if (1..=LONGEST_LIFE.as_secs()).contains(&life) => Ok(()),
-        _ => Err(OrderTokenError::Life { iat, exp }),
+        _ => refused(format!(
+            "it lives from {iat} to {exp}: at most 24 h are allowed, and at least a second"
+        )),
     }
 }
 
-/// What is wrong with a token. None of it repeats the token or a key.
+/// What is wrong with a token, in a sentence that repeats neither the token nor a key.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum OrderTokenError {
-    #[error("it has more than 8192 characters")]
-    TooLong,
-    /// Not `header.payload.signature`.
-    #[error("it is not three parts with points between them")]
-    Parts,
-    #[error("its {part} is not unpadded base64url: {source}")]
-    Encoding {
-        part: &'static str,
-        source: base64::DecodeError,
-    },
-    #[error("its {0} is no JSON object, which begins with a brace")]
-    NoObject(&'static str),
-    #[error("its header is not {{alg, kid, typ?}}: {0}")]
-    Header(#[source] serde_json::Error),
-    /// `none`, `RS256`, …
-    #[error("its algorithm is {0:?}, and HS256 is the only one")]
-    Algorithm(String),
-    #[error("its typ is not JWT")]
-    Type,
-    #[error("its kid is not 1 to 32 letters, digits, - and _")]
-    KeyId,
-    #[error("no store has a token key {0}: was it rotated out, or is the token another proxy's?")]
-    UnknownKey(KeyId),
-    #[error("its signature is not that of any key {0}: altered, or signed with another secret")]
-    Signature(KeyId),
-    /// Rightly signed, but not of this shape.
-    #[error(
-        "its payload is not {{aud, store, reference, amount, currency, iat, exp, title?, return_url?, cancel_url?, lines?}}: {0}"
-    )]
-    Payload(#[source] serde_json::Error),
-    #[error("its aud is {found:?}, and this proxy's public_url is {wanted:?}")]
-    Audience { found: String, wanted: String },
-    #[error("it names the store {named:?}, and is signed with a key of {signer}")]
-    ForeignStore { named: String, signer: StoreId },
-    #[error("its iat, {iat}, is more than 60 s ahead of this machine's clock, {now}")]
-    FromTheFuture { iat: i64, now: i64 },
-    #[error("it expired at {exp}, and it is {now}")]
-    Expired { exp: i64, now: i64 },
-    #[error("it lives from {iat} to {exp}: at most 24 h are allowed, and at least a second")]
-    Life { iat: i64, exp: i64 },
-    #[error("its {name}: {error}")]
-    Field { name: &'static str, error: String },
+#[error("{0}")]
+pub(crate) struct OrderTokenError(String);
+
+fn refused<T>(reason: impl Into<String>) -> Result<T, OrderTokenError> {
+    Err(OrderTokenError(reason.into()))
 }
