@@ -106,7 +106,7 @@ fn fixed_changes(current: &Config, next: &Config) -> Vec<&'static str> {
         ("gateway.nonces", gateway.nonces == next_gateway.nonces),
         (
             "gateway.sign_put_body",
-            gateway.signing == next_gateway.signing,
+            gateway.sign_put_body == next_gateway.sign_put_body,
         ),
     ]
     .into_iter()

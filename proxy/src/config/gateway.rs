@@ -97,13 +97,7 @@ pub(crate) fn gateway(errors: &mut Errors, table: GatewayTable) -> Option<Gatewa
         client: Settings {
             requests_per_second: table.requests_per_second.unwrap_or(REQUESTS_PER_SECOND),
             nonces: table.nonces,
-            signing: Signing {
-                put_body: if table.sign_put_body {
-                    PutBody::Signed
-                } else {
-                    PutBody::Unsigned
-                },
-            },
+            sign_put_body: table.sign_put_body,
             ..Settings::new(url?, credentials)
         },
         callback_token: token?,

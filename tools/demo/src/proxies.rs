@@ -34,7 +34,7 @@ pub(crate) async fn run(
     let config = florin_proxy::config::load(Some(&file), &BTreeMap::new());
     let config = config.map_err(|problems| anyhow::anyhow!("its configuration: {problems}"))?;
     let database = Database::open(&config.database_url, config.environment.as_str()).await?;
-    let settings = config.gateway.client_settings();
+    let settings = config.gateway.client.clone();
     let client = florin_proxy::gateway_account::client(settings, &database, Arc::new(SystemClock));
     let dependencies = Dependencies {
         storage: database.storage(),
@@ -43,7 +43,7 @@ pub(crate) async fn run(
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
     };
-    let ended = florin_proxy::run(listeners, config, dependencies, shutdown).await;
+    let ended = florin_proxy::run(listeners, config, dependencies, shutdown, None).await;
     database.close().await;
     ended
 }

@@ -33,7 +33,7 @@ fn every_key_can_be_a_variable_and_wins_over_the_file() {
         let gateway = &config.gateway.client;
         let key = gateway.credentials.api_key.expose_secret();
         assert_eq!(key, "918273645");
-        assert_eq!(gateway.signing.put_body, florin_gateway::PutBody::Signed);
+        assert!(gateway.sign_put_body);
         assert_eq!(config.rate_limit.orders_per_minute_per_ip, 7);
         assert_eq!(config.trusted_proxies.len(), 2);
         assert_eq!(config.stores.len(), 2);
