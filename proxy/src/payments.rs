@@ -4,6 +4,7 @@ pub(crate) mod checks;
 pub(crate) mod currencies;
 pub(crate) mod error;
 pub(crate) mod fair_queue;
+pub(crate) mod offers;
 pub(crate) mod open;
 pub(crate) mod payable;
 pub(crate) mod price_cache;

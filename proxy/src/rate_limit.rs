@@ -112,10 +112,14 @@ impl<K: Key> RateLimit<K> {
         if let Ok(Some(wait)) = storage.count_request(shared, self.interval(), now).await {
             return Err(wait);
         }
-        self.count(key, now)
+        self.check_here(key, now)
     }
 
-    fn count(&self, key: K, now: Timestamp) -> Result<(), SignedDuration> {
+    /// Counts a request in this process alone, which costs the database nothing.
+    ///
+    /// # Errors
+    /// As of [`Self::check`].
+    pub(crate) fn check_here(&self, key: K, now: Timestamp) -> Result<(), SignedDuration> {
         let mut counts = self.counts.lock();
         if let Some(until) = self.used_until(&mut counts, &key, now)? {
             counts.used_until.insert(key, until);
@@ -167,7 +171,7 @@ mod tests {
     fn taken(limit: &RateLimit<IpAddr>, address: &str, now: Timestamp) -> usize {
         let address = network(address.parse().unwrap());
         (0..100)
-            .take_while(|_| limit.count(address, now).is_ok())
+            .take_while(|_| limit.check_here(address, now).is_ok())
             .count()
     }
 
@@ -179,7 +183,7 @@ mod tests {
         assert_eq!(taken(&limit, "192.0.2.1", at(60)), 25);
         assert_eq!(taken(&limit, "192.0.2.1", at(600)), 30);
         let address = "192.0.2.1".parse().unwrap();
-        let wait = limit.count(address, at(600)).unwrap_err();
+        let wait = limit.check_here(address, at(600)).unwrap_err();
         assert_eq!(wait, SignedDuration::from_secs(2));
     }
 
@@ -201,11 +205,13 @@ mod tests {
         let limit = RateLimit::new("orders", 1);
         for bits in 0..60_000_u32 {
             let address = IpAddr::from(bits.to_be_bytes());
-            limit.count(address, at(0)).unwrap();
+            limit.check_here(address, at(0)).unwrap();
         }
         let kept = || limit.counts.lock().used_until.len();
         assert_eq!(kept(), MAX_KEYS);
-        limit.count("203.0.113.1".parse().unwrap(), at(61)).unwrap();
+        limit
+            .check_here("203.0.113.1".parse().unwrap(), at(61))
+            .unwrap();
         assert_eq!(kept(), 1);
     }
 }

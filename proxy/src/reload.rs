@@ -54,9 +54,7 @@ impl AppState {
         }
         next.generation = current.generation + 1;
         let limit = &next.rate_limit;
-        self.order_limit
-            .set_per_minute(limit.orders_per_minute_per_ip);
-        self.attempt_limit
+        self.choice_limit
             .set_per_minute(limit.orders_per_minute_per_ip);
         if let Some(slots) = self.public_slots.get() {
             slots.set_per_address(limit.connections_per_ip);

@@ -39,6 +39,12 @@ use crate::widget_files::File;
 /// A customer who reloads the page uses the token of the order again.
 const ORDER_TOKENS_PER_MINUTE: u32 = 30;
 
+/// A page reads one, and another one when prices change: enough for an office behind one address.
+const OFFERS_PER_MINUTE: u32 = 600;
+
+/// A customer reads the list and chooses in this time at least.
+const SHORTEST_QUOTE_SECONDS: u32 = 10;
+
 /// A page for a store's staff is two requests.
 const STAFF_REQUESTS_PER_MINUTE: u32 = 120;
 
@@ -110,8 +116,10 @@ pub(crate) struct AppState {
     /// Reads of orders' versions, where other processes write.
     pub versions: Arc<VersionReads>,
     pub views: ViewCache<RenderedView>,
-    pub order_limit: RateLimit<IpAddr>,
-    pub attempt_limit: RateLimit<IpAddr>,
+    /// Limits the choices of an address: each opens an order, an attempt, or both.
+    pub choice_limit: RateLimit<IpAddr>,
+    /// Limits the offers that an address reads.
+    pub offer_limit: RateLimit<IpAddr>,
     /// Limits the use of the order tokens of one reference.
     pub order_token_limit: RateLimit<(StoreId, Reference)>,
     /// Limits the requests of an address to the pages for stores' staff.
@@ -199,8 +207,8 @@ impl AppState {
             public_slots: OnceLock::new(),
             request_ids: RequestIds::new(key),
             prices,
-            order_limit: RateLimit::new("orders", per_minute),
-            attempt_limit: RateLimit::new("attempts", per_minute),
+            choice_limit: RateLimit::new("choices", per_minute),
+            offer_limit: RateLimit::new("offers", OFFERS_PER_MINUTE),
             order_token_limit: RateLimit::new("order tokens", ORDER_TOKENS_PER_MINUTE),
             staff_limit: RateLimit::new("staff", STAFF_REQUESTS_PER_MINUTE),
             invoice_queue: Arc::default(),
@@ -268,6 +276,32 @@ impl AppState {
     pub(crate) async fn fresh_prices(&self) -> Result<Arc<PriceSnapshot>, CallError> {
         let (gateway, clock) = (&*self.gateway, &*self.clock);
         self.prices.fresh(gateway, &**self.storage, clock).await
+    }
+
+    /// Prices for a page that waits no longer than this for them: those at hand, while a customer has the time to choose by
+    /// them. Fresh ones are on their way then.
+    pub(crate) async fn prices_within(
+        self: &Arc<Self>,
+        longest_wait: Duration,
+    ) -> Option<Arc<PriceSnapshot>> {
+        let now = self.now();
+        if let Some(fresh) = self.prices.newest(now) {
+            return Some(fresh);
+        }
+        let usable = self.prices.newest_for(SHORTEST_QUOTE_SECONDS, now);
+        if usable.is_some() && self.prices.is_fetching() {
+            return usable;
+        }
+        let app = self.clone();
+        let refreshing = tokio::spawn(async move { app.fresh_prices().await });
+        if usable.is_some() {
+            return usable;
+        }
+        tokio::time::timeout(longest_wait, refreshing)
+            .await
+            .ok()?
+            .ok()?
+            .ok()
     }
 
     pub(crate) fn random_order_id(&self) -> OrderId {

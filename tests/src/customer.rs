@@ -58,6 +58,31 @@ impl Customer {
             .await
     }
 
+    /// GET /v1/checkout/offer.
+    pub async fn offer(&self, query: &str) -> HttpResponse {
+        let path = format!("/v1/checkout/offer?{query}");
+        self.send(Method::GET, &path, None, None).await
+    }
+
+    /// POST /v1/checkout/offer.
+    pub async fn offer_of_token(&self, order_token: &str) -> HttpResponse {
+        let request = self.request(Method::POST, "/v1/checkout/offer");
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let response = HttpResponse::of(request.body(format!("order_token={order_token}"))).await;
+        response.described(&Method::POST, "/v1/checkout/offer")
+    }
+
+    /// Opens an order with the attempt of an asset at a quote of this offer.
+    pub async fn choose(&self, source: &Value, offer: &Value, crypto_code: &str) -> HttpResponse {
+        let mut quotes = offer["quotes"].as_array().expect("there are prices").iter();
+        let quote = quotes.find(|quote| quote["crypto_code"] == crypto_code);
+        let quote = quote.unwrap_or_else(|| panic!("{crypto_code} is not offered"));
+        let mut request = source.clone();
+        request["crypto_code"] = json!(crypto_code);
+        request["quote_id"] = quote["quote_id"].clone();
+        self.request_order(&request).await
+    }
+
     /// Returns the page of an order that this response opened.
     #[track_caller]
     pub fn checkout_of(&self, opened: &HttpResponse) -> Checkout {

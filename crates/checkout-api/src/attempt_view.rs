@@ -210,6 +210,27 @@ pub struct Quote {
     /// `below_minimum` (the least that would do, rounded up) and `above_maximum` (the most, rounded down).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_in_order_currency: Option<AmountText>,
+    /// First line of its row: `Bitcoin`, `USDT · Tron`.
+    pub name: String,
+    /// Second line of its row: `BTC`, `Tether`; among the networks of one coin, what exchanges call the network. A page
+    /// appends the reason where there is one.
+    pub detail: String,
+    /// `amount_in_crypto` for a list: at most six significant digits, rounded up, with the symbol after U+00A0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount_shown: Option<String>,
+    /// The limit that rules the asset out, with the symbol: what a text of `reason` names. Absent with other reasons.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_shown: Option<String>,
+    /// Symbol of the coin on the icon's badge: the network's. Absent where the icon shows it already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub badge: Option<String>,
+    /// `true` if the asset exists on other networks as well: the customer confirms the network first.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub confirms_network: bool,
+    /// `true` if a row of its coin stands for it: a page shows it among the networks of the coin, to a search, and as the
+    /// last choice.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub is_folded: bool,
     /// Handed back with the choice: it pins the price that was shown. The gateway gives it out: 1 to 128 visible ASCII
     /// characters.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[!-~]{1,128}$")))]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::Offer;
+
 macro_rules! error_codes {
     ($($(#[doc = $doc:literal])+ $name:ident = $word:literal, $status:literal;)+) => {
         /// Why the proxy refused. Machines read the code, people the message beside it.
@@ -79,7 +81,7 @@ error_codes! {
     NotPaid = "not_paid", 409;
     /// The body is larger than any request needs.
     PayloadTooLarge = "payload_too_large", 413;
-    /// The body is not JSON.
+    /// The body is not JSON, or not a form where a form is expected.
     UnsupportedMediaType = "unsupported_media_type", 415;
     /// More or fewer pieces than the store sells at once.
     QuantityOutOfRange = "quantity_out_of_range", 422;
@@ -112,13 +114,18 @@ error_codes! {
 pub struct Refusal {
     /// Why the request was refused.
     pub error: ErrorBody,
+    /// With a refused choice of `POST /v1/checkout`: what can be chosen now. No order was opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offer: Option<Box<Offer>>,
 }
 
 /// The member `error` of every refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorBody {
-    /// The code; `None` for one that this page does not know.
+    /// Why, for machines. A page that is older than its proxy reads a code that it does not know as an absent one.
     #[serde(deserialize_with = "known_code")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub code: Option<ErrorCode>,
     /// One or two sentences for people.
     pub message: String,

@@ -9,6 +9,7 @@
 mod attempt_view;
 mod error;
 mod from_json;
+mod offer;
 mod order_view;
 mod requests;
 
@@ -17,6 +18,7 @@ pub use attempt_view::{
 };
 pub use error::{ErrorBody, ErrorCode, Refusal};
 pub use from_json::{from_json, is_obeyed};
+pub use offer::Offer;
 pub use order_view::{
     BlockedReason, DonationView, Environment, FailureReason, Flow, LatePayment, LineView,
     OrderView, Receipt, SignedReceipt, Status, StoreView, THEMES, TOKENS,

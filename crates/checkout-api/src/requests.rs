@@ -7,7 +7,7 @@ use core::fmt;
 use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 
-use crate::{OrderView, Quote};
+use crate::{ErrorBody, OrderView};
 
 /// Body of `POST /v1/checkout`: exactly one of the ways to open an order from a browser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,9 @@ pub enum OpenOrderRequest {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
         quantity: Option<u32>,
+        /// The asset chosen, with its quote: an attempt is opened with the order.
+        #[serde(flatten)]
+        choice: Option<OpenAttempt>,
     },
     /// A donation that the store declared: the only request in which a customer names a price,
     /// within its bounds.
@@ -42,13 +45,29 @@ pub enum OpenOrderRequest {
         donation: String,
         /// What the customer gives, in the store's currency.
         amount: AmountText,
+        /// As for a product.
+        #[serde(flatten)]
+        choice: Option<OpenAttempt>,
     },
     /// A token that the store's server signed; it names store, price and reference.
     OrderToken {
         /// A JSON Web Token of at most 8192 characters, see docs/reference/order-tokens.md.
         #[cfg_attr(feature = "schema", schemars(extend("examples" = ["eyJhbGciOiJIUzI1NiIsImtpZCI6ImsxIn0.eyJzdG9yZSI6ImRlbW8ifQ.c2lnbmF0dXJl"])))]
         order_token: String,
+        /// As for a product.
+        #[serde(flatten)]
+        choice: Option<OpenAttempt>,
     },
+}
+
+impl OpenOrderRequest {
+    /// The asset chosen, and its quote.
+    pub fn choice(&self) -> Option<&OpenAttempt> {
+        let (Self::Product { choice, .. }
+        | Self::Donation { choice, .. }
+        | Self::OrderToken { choice, .. }) = self;
+        choice.as_ref()
+    }
 }
 
 impl TryFrom<RawOpenOrder> for OpenOrderRequest {
@@ -62,7 +81,16 @@ impl TryFrom<RawOpenOrder> for OpenOrderRequest {
             donation,
             amount,
             order_token,
+            crypto_code,
+            quote_id,
         } = any;
+        let choice = match (crypto_code, quote_id) {
+            (None, None) => None,
+            (crypto_code, quote_id) => Some(OpenAttempt {
+                crypto_code: required(crypto_code, "crypto_code")?,
+                quote_id: required(quote_id, "quote_id")?,
+            }),
+        };
         let no_quantity = (quantity.is_some(), "quantity");
         let no_amount = (amount.is_some(), "amount");
         match (product, donation, order_token) {
@@ -72,6 +100,7 @@ impl TryFrom<RawOpenOrder> for OpenOrderRequest {
                     store: required(store, "store")?,
                     product,
                     quantity,
+                    choice,
                 })
             }
             (None, Some(donation), None) => {
@@ -80,11 +109,15 @@ impl TryFrom<RawOpenOrder> for OpenOrderRequest {
                     store: required(store, "store")?,
                     donation,
                     amount: required(amount, "amount")?,
+                    choice,
                 })
             }
             (None, None, Some(order_token)) => {
                 reject_unknown(&[(store.is_some(), "store"), no_quantity, no_amount])?;
-                Ok(Self::OrderToken { order_token })
+                Ok(Self::OrderToken {
+                    order_token,
+                    choice,
+                })
             }
             _ => Err(ONE_SOURCE.to_owned()),
         }
@@ -176,10 +209,9 @@ pub struct Opened {
     pub client_token: String,
     /// The order.
     pub order: OrderView,
-    /// What `GET /v1/checkout/quotes` would list; absent where an asset cannot be chosen, or the proxy has no current
-    /// prices at hand.
+    /// Why the order has no attempt although an asset was chosen: `POST /v1/checkout/attempt` opens one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quotes: Option<Vec<Quote>>,
+    pub refusal: Option<ErrorBody>,
 }
 
 /// The members as they came.
@@ -192,6 +224,8 @@ struct RawOpenOrder {
     donation: Option<String>,
     amount: Option<AmountText>,
     order_token: Option<String>,
+    crypto_code: Option<String>,
+    quote_id: Option<String>,
 }
 
 const ONE_SOURCE: &str =

@@ -110,6 +110,11 @@ impl Network {
         ALL.iter().find(|known| known.name == name)
     }
 
+    /// The symbol of a network's coin; the network's own name where it is not known.
+    pub fn coin_of(name: &str) -> &str {
+        Self::of(name).map_or(name, |network| network.coin)
+    }
+
     /// A block explorer of the main network; a transaction's hash is appended.
     pub fn explorer(&self) -> &'static str {
         match self.name {

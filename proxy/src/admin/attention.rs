@@ -179,7 +179,7 @@ impl Condition {
                 "A reverse proxy is not named",
                 "It sends X-Forwarded-For and is not in trusted_proxies: no client address is known, and the \
                  limits for one address do nothing. Add it.",
-                "docs/operations/rate-limits.md#new-orders",
+                "docs/operations/rate-limits.md#choices",
             ],
         }
     }

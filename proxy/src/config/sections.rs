@@ -112,8 +112,8 @@ pub(crate) fn database_url_direct(
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RateLimit {
-    /// Orders that one address may open in a minute by product or donation, 1 to 10000. Private addresses that are not
-    /// among the `trusted_proxies` are not counted: every customer may come from there.
+    /// Choices of an asset that one address may make in a minute, 1 to 10000: each opens an order with its attempt. Private
+    /// addresses that are not among the `trusted_proxies` are not counted: every customer may come from there.
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) orders_per_minute_per_ip: u32,
     /// Connections that one address may have at once, 8 to 10000. Loopback and private addresses and the
@@ -128,7 +128,7 @@ pub(crate) struct RateLimit {
 impl Default for RateLimit {
     fn default() -> Self {
         Self {
-            // A customer opens one or two orders; an office behind one address opens some more.
+            // A customer chooses once or twice; an office behind one address chooses some more.
             orders_per_minute_per_ip: 30,
             // A browser has up to six connections to a host, and many customers may share an address.
             connections_per_ip: 200,

@@ -28,6 +28,9 @@ pub(crate) struct Body<T>(pub T);
 
 pub(crate) struct Parameters<T>(pub T);
 
+/// The members of a form.
+pub(crate) struct Form<T>(pub T);
+
 /// A JSON body as it was written, for requests that are forwarded to the gateway.
 ///
 /// It is not parsed by `Json<Value>`: that would write numbers anew, drop all but one of doubled members, and change the text
@@ -104,17 +107,35 @@ impl<T: DeserializeOwned + JsonSchema, S: Send + Sync> FromRequestParts<S> for P
     }
 }
 
+impl<T: DeserializeOwned + JsonSchema, S: Send + Sync> FromRequest<S> for Form<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let (parts, body) = request.into_parts();
+        if !is_of_type(&parts.headers, "application/x-www-form-urlencoded") {
+            return Err(ApiError::FormExpected);
+        }
+        let bytes = read(body, MAX_BODY_BYTES).await?;
+        let members = form_urlencoded::parse(&bytes);
+        from_deserializer(serde_urlencoded::Deserializer::new(members)).map(Self)
+    }
+}
+
 fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
+    if is_of_type(headers, "application/json") {
+        return Ok(());
+    }
+    Err(ApiError::UnsupportedMediaType)
+}
+
+fn is_of_type(headers: &HeaderMap, media_type: &str) -> bool {
     let content_type = headers
         .get(CONTENT_TYPE)
         .and_then(|value| value.to_str().ok());
     let essence = content_type
         .and_then(|value| value.split(';').next())
         .unwrap_or("");
-    if essence.trim().eq_ignore_ascii_case("application/json") {
-        return Ok(());
-    }
-    Err(ApiError::UnsupportedMediaType)
+    essence.trim().eq_ignore_ascii_case(media_type)
 }
 
 pub(crate) async fn read(body: axum::body::Body, max_bytes: usize) -> Result<Bytes, ApiError> {

@@ -1,5 +1,6 @@
 //! Endpoints for browsers. A client token can see and pay one order.
 
+pub(crate) mod offers;
 pub(crate) mod orders;
 pub(crate) mod payments;
 
@@ -140,9 +141,7 @@ async fn limit_requests<K: Key>(
     key: K,
 ) -> Result<(), ApiError> {
     let counted = limit.check(&**app.storage, key, app.now()).await;
-    counted.map_err(|wait| ApiError::TooManyRequests {
-        retry_after: wait.unsigned_abs(),
-    })
+    counted.map_err(ApiError::too_many_requests)
 }
 
 /// The store of an order. One that is gone from the configuration has no customers any more.

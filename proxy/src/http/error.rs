@@ -10,9 +10,10 @@ use axum::Json;
 use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use florin_checkout_api::{Environment, ErrorBody, ErrorCode, Refusal};
+use florin_checkout_api::{Environment, ErrorBody, ErrorCode, Offer, Refusal};
 use florin_gateway::{GatewayError, RawRequestError};
 use florin_storage::StorageError;
+use jiff::SignedDuration;
 use serde_json::Value;
 
 use self::failure::Failure;
@@ -33,6 +34,8 @@ pub(crate) enum ApiError {
     DuplicateHeader(HeaderName),
     #[error("Send JSON, with the header Content-Type: application/json.")]
     UnsupportedMediaType,
+    #[error("Send a form, with the header Content-Type: application/x-www-form-urlencoded.")]
+    FormExpected,
     /// The body is larger than the endpoint takes, or did not arrive in time.
     #[error("The body is larger than this address takes, or did not arrive whole.")]
     PayloadTooLarge,
@@ -149,6 +152,13 @@ pub(crate) enum ApiError {
     OpenOrder(#[from] OpenOrderError),
     #[error(transparent)]
     Payment(#[from] PaymentError),
+    /// A choice that cannot be paid: no order was opened.
+    #[error("{error}")]
+    ChoiceRefused {
+        error: PaymentError,
+        /// What can be chosen now.
+        offer: Box<Offer>,
+    },
     #[error(transparent)]
     Storage(#[from] StorageError),
     #[error("a handler panicked: {0}")]
@@ -186,21 +196,40 @@ impl ApiError {
         }
     }
 
+    pub(crate) fn too_many_requests(wait: SignedDuration) -> Self {
+        Self::TooManyRequests {
+            retry_after: wait.unsigned_abs(),
+        }
+    }
+
     /// Returns `true` if a person must read the reason.
     pub(crate) fn is_internal(&self) -> bool {
         Failure::of(self).code == ErrorCode::Internal
+    }
+
+    /// The member `error` of the response, without the request's id.
+    pub(crate) fn body(&self) -> ErrorBody {
+        let failure = Failure::of(self);
+        ErrorBody {
+            code: Some(failure.code),
+            message: failure.message.into_owned(),
+            field: failure.field.map(Cow::into_owned),
+            request_id: None,
+        }
     }
 
     /// The response, which people can quote by its request id. In the test environment it has the reason for developers.
     pub(crate) fn response(&self, request_id: &str, environment: Environment) -> Response {
         let failure = Failure::of(self);
         let error = ErrorBody {
-            code: Some(failure.code),
-            message: failure.message.clone().into_owned(),
-            field: failure.field.clone().map(Cow::into_owned),
             request_id: Some(request_id.to_owned()),
+            ..self.body()
         };
-        let body = serde_json::to_value(Refusal { error });
+        let offer = match self {
+            Self::ChoiceRefused { offer, .. } => Some(offer.clone()),
+            _ => None,
+        };
+        let body = serde_json::to_value(Refusal { error, offer });
         let mut body = body.expect("texts become JSON");
         if let Some(message) = &failure.gateway {
             body["error"]["gateway"] = Value::clone(message);

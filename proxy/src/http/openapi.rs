@@ -184,7 +184,8 @@ pub(crate) fn refusal() -> Value {
                     "description": "What to quote when asking for help; also the header `X-Request-Id`.",
                 },
             },
-        } },
+        },
+        "offer": { "$ref": "#/components/schemas/Offer" } },
     })
 }
 

@@ -12,7 +12,7 @@ use axum::routing::{MethodRouter, get, post, put};
 use serde_json::{Value, json};
 
 use crate::http::checkout::{
-    describe_events as describe_stream, events as stream, orders as checkout, payments,
+    describe_events as describe_stream, events as stream, offers, orders as checkout, payments,
 };
 use crate::http::middleware::request_log::{ResponsePolicy, request_layer};
 use crate::http::openapi::operation::{Auth, Operation, Types};
@@ -27,6 +27,9 @@ fn browser() -> Routes {
         .at("/v1/checkout")
         .post(checkout::open, checkout::describe_open)
         .get(checkout::show, checkout::describe_show)
+        .at("/v1/checkout/offer")
+        .get(offers::offer, offers::describe_offer)
+        .post(offers::offer_of_token, offers::describe_offer_of_token)
         .at("/v1/checkout/donation")
         .get(checkout::donation, checkout::describe_donation)
         .at("/v1/checkout/quotes")

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use florin_gateway::{CallError, CheckoutRequest, InvoiceRequest};
 use florin_money::{Asset, CryptoCode};
 use florin_orders::{
-    Abandoned, Attempt, CustomTerms, EventType, Flow, Invoice, InvoiceTerms, NewAttempt, Order,
-    OrderId, OrderStatus, Snapshot,
+    Abandoned, Attempt, CustomTerms, EventType, Flow, Invoice, InvoiceTerms, NewAttempt, NewOrder,
+    Order, OrderId, OrderStatus, Snapshot,
 };
 use florin_storage::{OpenAttemptError, StorageError};
 use jiff::{SignedDuration, Timestamp};
@@ -93,7 +93,9 @@ async fn call_for(
             if is_open(app, snapshot, crypto_code) {
                 return Ok(None);
             }
-            invoice_call(app, order, crypto_code, quote_id).await?
+            let (terms, request) =
+                invoice_request(app, &order.terms, crypto_code, quote_id).await?;
+            Call::Invoice { terms, request }
         }
         PaymentMethod::HostedPage => {
             if order.terms.flow == Flow::Custom {
@@ -149,16 +151,17 @@ enum Mismatch {
     Taken { order: OrderId },
 }
 
-async fn invoice_call(
+/// The request for an invoice of this asset at this quote, and what the invoice must be.
+pub(crate) async fn invoice_request(
     app: &AppState,
-    order: &Order,
+    order: &NewOrder,
     crypto_code: &str,
     quote_id: &str,
-) -> Result<Call, PaymentError> {
+) -> Result<(CustomTerms, InvoiceRequest), PaymentError> {
     let code = CryptoCode::parse(crypto_code)
         .map_err(|error| PaymentError::InvalidCryptoCode(error.to_string()))?;
     let asset = Asset::of(&code).ok_or(PaymentError::UnknownAsset)?;
-    if !order.terms.assets.is_empty() && !order.terms.assets.contains(&code) {
+    if !order.assets.is_empty() && !order.assets.contains(&code) {
         return Err(PaymentError::AssetNotAccepted);
     }
     let storage = &**app.storage;
@@ -180,7 +183,7 @@ async fn invoice_call(
         conversion_id: price.conversion_id.as_str().to_owned(),
         requested,
     };
-    Ok(Call::Invoice { terms, request })
+    Ok((terms, request))
 }
 
 fn session_call(app: &AppState, order: &Order) -> Result<Call, PaymentError> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use florin_gateway::Prices;
 use florin_money::{Amount, Asset, Currency};
 use florin_orders::{Flow, NewOrder};
-use florin_storage::OrderFilter;
+use florin_storage::{OrderFilter, StorageError};
 
 use crate::config::{Config, Problem, Store};
 use crate::payments::error::PaymentError;
@@ -114,6 +114,15 @@ pub(crate) async fn check(app: &AppState, terms: &NewOrder) -> Result<(), Paymen
         return Ok(());
     };
     // A reference that names an order leads to that order, or to the refusal of another price.
+    if is_known(app, terms).await? {
+        return Ok(());
+    }
+    tracing::warn!(store = %terms.store_id, %refusal, "an order was not opened: it could not be paid");
+    Err(refusal)
+}
+
+/// Returns `true` if the reference names an order.
+pub(crate) async fn is_known(app: &AppState, terms: &NewOrder) -> Result<bool, StorageError> {
     let known = OrderFilter {
         reference: Some(terms.reference.clone()),
         status: None,
@@ -121,11 +130,7 @@ pub(crate) async fn check(app: &AppState, terms: &NewOrder) -> Result<(), Paymen
         limit: 1,
     };
     let known = app.storage.orders(&terms.store_id, &known).await?;
-    if !known.is_empty() {
-        return Ok(());
-    }
-    tracing::warn!(store = %terms.store_id, %refusal, "an order was not opened: it could not be paid");
-    Err(refusal)
+    Ok(!known.is_empty())
 }
 
 async fn refusal(app: &AppState, terms: &NewOrder) -> Option<PaymentError> {

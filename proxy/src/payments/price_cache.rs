@@ -104,6 +104,11 @@ impl PriceCache {
         Ok(fetched)
     }
 
+    /// Returns `true` during a request to the gateway.
+    pub(crate) fn is_fetching(&self) -> bool {
+        self.failed.try_lock().is_err()
+    }
+
     /// Reads the prices that this process or another one has stored.
     async fn load(&self, storage: &dyn Storage, now: Timestamp) -> Result<(), StorageError> {
         for PriceList { fetched_at, body } in storage.prices(now - self.lifetime()).await? {
@@ -138,11 +143,16 @@ impl PriceCache {
 
     /// The newest prices, without a request to the gateway: `None` unless half of their lifetime is left.
     pub(crate) fn newest(&self, now: Timestamp) -> Option<Arc<PriceSnapshot>> {
-        let valid_lists = self.valid_lists.read();
         let half = u32::try_from(self.lifetime().as_secs() / 2).unwrap_or(u32::MAX);
+        self.newest_for(half, now)
+    }
+
+    /// The newest prices, while they are offered for more than this number of seconds.
+    pub(crate) fn newest_for(&self, seconds: u32, now: Timestamp) -> Option<Arc<PriceSnapshot>> {
+        let valid_lists = self.valid_lists.read();
         valid_lists
             .last()
-            .filter(|priced| self.seconds_left(priced, now) > half)
+            .filter(|priced| self.seconds_left(priced, now) > seconds)
             .cloned()
     }
 

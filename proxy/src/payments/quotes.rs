@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use florin_gateway::{Limits, PriceEntry, Prices, Rates};
 use florin_money::{Amount, AmountError, Asset, Currency, Rounding};
-use florin_orders::{Amounts, Order, QuotedAmounts};
+use florin_orders::{Amounts, NewOrder, QuotedAmounts};
 
 const USD_DECIMALS: u32 = 2;
 
@@ -115,11 +115,11 @@ pub(crate) fn price(
 }
 
 pub(crate) fn quote(
-    order: &Order,
+    terms: &NewOrder,
     asset: Asset,
     entry: &PriceEntry,
 ) -> Result<QuotedAmounts, QuoteError> {
-    quoted(order.terms.amount, order.terms.currency, asset, entry)
+    quoted(terms.amount, terms.currency, asset, entry)
 }
 
 /// What this amount of a currency costs, when it can be paid in this asset.
@@ -142,7 +142,7 @@ pub(crate) fn quoted(
 /// What the limit that rules an asset out is worth in the order's currency, at this price: the least rounded up, the most
 /// down. `None` where no limit rules it out.
 pub(crate) fn limit_in_order_currency(
-    order: &Order,
+    terms: &NewOrder,
     requested: &QuotedAmounts,
     range: Range,
     no_quote: QuoteError,
@@ -152,9 +152,10 @@ pub(crate) fn limit_in_order_currency(
         QuoteError::AboveMaximum => (range.max?, Rounding::Down),
         QuoteError::NotPriced => return None,
     };
-    let decimals = order.terms.currency.decimals();
-    let price = order.terms.amount;
-    let worth = price.mul_div(limit, requested.amounts.crypto, decimals, rounding);
+    let decimals = terms.currency.decimals();
+    let worth = terms
+        .amount
+        .mul_div(limit, requested.amounts.crypto, decimals, rounding);
     Some(worth.ok()?.with_min_decimals(decimals))
 }
 
@@ -221,11 +222,11 @@ mod tests {
 
     use super::*;
 
-    fn order(amount: &str, currency: &str) -> Order {
-        let mut order = fixtures::order(OrderStatus::Open);
-        order.terms.amount = Amount::parse(amount).unwrap();
-        order.terms.currency = Currency::parse(currency).unwrap();
-        order
+    fn terms(amount: &str, currency: &str) -> NewOrder {
+        let mut terms = fixtures::order(OrderStatus::Open).terms;
+        terms.amount = Amount::parse(amount).unwrap();
+        terms.currency = Currency::parse(currency).unwrap();
+        terms
     }
 
     /// One bitcoin costs 64250.13 dollars, or 59110.12 of the local currency.
@@ -251,8 +252,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn figures(order: &Order, entry: &PriceEntry) -> [String; 3] {
-        let requested = quote(order, Asset::BTC, entry).unwrap().amounts;
+    fn figures(terms: &NewOrder, entry: &PriceEntry) -> [String; 3] {
+        let requested = quote(terms, Asset::BTC, entry).unwrap().amounts;
         requested.each().map(|amount| amount.to_string())
     }
 
@@ -264,7 +265,7 @@ mod tests {
             ("EUR", "EUR", ["0.00033666", "21.63", "19.90"]),
             ("USD", "EUR", ["0.00030973", "19.90", "18.30"]),
         ] {
-            let found = figures(&order("19.90", currency), &entry(local));
+            let found = figures(&terms("19.90", currency), &entry(local));
             assert_eq!(found, requested, "{currency}, {local}");
         }
     }
@@ -295,7 +296,7 @@ mod tests {
         ] {
             let mut entry = entry(local);
             [entry.limits.min, entry.limits.max] = limits.map(str::to_owned);
-            let quoted = quote(&order(amount, currency), Asset::BTC, &entry);
+            let quoted = quote(&terms(amount, currency), Asset::BTC, &entry);
             assert_eq!(quoted.err(), refused, "{amount} {currency} {limits:?}");
         }
     }
@@ -303,16 +304,11 @@ mod tests {
     #[test]
     fn the_limit_that_rules_an_asset_out_has_a_price_in_the_orders_currency() {
         let worth = |price: &str, no_quote| {
-            let (order, entry) = (order(price, "EUR"), entry("EUR"));
-            let requested = super::price(
-                order.terms.amount,
-                order.terms.currency,
-                Asset::BTC,
-                &entry.rates,
-            );
+            let (terms, entry) = (terms(price, "EUR"), entry("EUR"));
+            let requested = super::price(terms.amount, terms.currency, Asset::BTC, &entry.rates);
             let requested = requested.unwrap();
             let range = Range::of(&entry.limits).unwrap();
-            let worth = limit_in_order_currency(&order, &requested, range, no_quote);
+            let worth = limit_in_order_currency(&terms, &requested, range, no_quote);
             worth.map(|amount| amount.to_string())
         };
         // 0.0001 BTC at 59110.12 euros, of which the amount to send has eight decimals; rounded up, and 2 BTC down.
@@ -336,7 +332,7 @@ mod tests {
         for spoil in spoiled {
             let mut entry = entry("USD");
             spoil(&mut entry);
-            let refused = quote(&order("19.90", "USD"), Asset::BTC, &entry);
+            let refused = quote(&terms("19.90", "USD"), Asset::BTC, &entry);
             assert_eq!(refused, Err(QuoteError::NotPriced), "{entry:?}");
         }
     }

@@ -92,7 +92,7 @@ fn requires_email(order: &Order, store: &Store) -> bool {
         && !order.status.is_settled()
 }
 
-fn line_view(line: &OrderLine) -> LineView {
+pub(crate) fn line_view(line: &OrderLine) -> LineView {
     LineView {
         title: line.title.clone(),
         quantity: line.quantity,

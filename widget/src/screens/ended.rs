@@ -9,10 +9,10 @@ use crate::components::{
     Heading, HelpLink, HostedPageLink, Look, NewPriceButton, NewPurchaseButton, NewSessionButton,
     OrderReference, OtherAssetButton, ReturnLink, coins,
 };
-use crate::format::amount::trimmed;
 use crate::i18n::{I18n, use_i18n};
 use crate::state::phase::{has_received, is_partly_paid};
 use crate::state::use_checkout;
+use florin_money::trimmed;
 
 #[component]
 pub(super) fn Underpaid() -> impl IntoView {

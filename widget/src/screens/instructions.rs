@@ -18,11 +18,11 @@ use self::warnings::Warnings;
 use crate::components::{
     Button, CopyButton, Look, Ltr, NewPriceButton, Sentence, coins, focus, keyed,
 };
-use crate::format::amount::trimmed;
 use crate::format::{links, time};
 use crate::i18n::use_i18n;
 use crate::state::phase::is_partly_paid;
 use crate::state::use_checkout;
+use florin_money::trimmed;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Haste {

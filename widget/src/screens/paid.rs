@@ -8,9 +8,9 @@ use crate::components::{
     CopyButton, Drawing, ExplorerLink, HelpLink, Look, Ltr, NewPurchaseButton, ReturnLink,
     Sentence, TICK, coins,
 };
-use crate::format::amount::trimmed;
 use crate::i18n::{I18n, use_i18n};
 use crate::state::use_checkout;
+use florin_money::trimmed;
 
 #[component]
 pub(super) fn Paid() -> impl IntoView {

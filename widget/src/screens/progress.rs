@@ -7,11 +7,11 @@ use super::instructions::{Wallets, WhatToSend};
 use crate::components::{
     CheckedAgo, Heading, HostedPageLink, Look, Ltr, OtherAssetButton, Sentence, Transaction, coins,
 };
-use crate::format::amount::trimmed;
 use crate::format::time::{Estimate, estimate};
 use crate::i18n::{I18n, use_i18n};
 use crate::state::phase::is_partly_paid;
 use crate::state::{Checkout, use_checkout};
+use florin_money::trimmed;
 
 /// A bar for each confirmation up to this many; beyond, one bar for all.
 const MOST_BARS: u32 = 12;

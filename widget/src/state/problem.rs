@@ -17,7 +17,7 @@ impl Problem {
     /// Reads a response whose status is not of success. Refusals have one form in all versions of the proxy.
     pub fn of_refusal(status: u16, json: &str) -> Self {
         match from_json::<Refusal>(json) {
-            Ok(Refusal { mut error }) => {
+            Ok(Refusal { mut error, .. }) => {
                 error.code = error.code.or_else(|| passing_failure(status));
                 Self::Refused(error)
             }

@@ -24,6 +24,7 @@ fn requests_are_read_as_they_are_written() {
         store: store.into(),
         product: "ebook".into(),
         quantity,
+        choice: None,
     };
     is_sent_as(
         &product(text, Some(2)),
@@ -37,19 +38,24 @@ fn requests_are_read_as_they_are_written() {
         store: "demo".into(),
         donation: "coffee".into(),
         amount: AmountText::parse("3.50").unwrap(),
+        choice: None,
     };
     is_sent_as(
         &donation,
         json!({ "store": "demo", "donation": "coffee", "amount": "3.50" }),
     );
-    let token = OpenOrderRequest::OrderToken {
-        order_token: "e30.e30.e30".into(),
-    };
-    is_sent_as(&token, json!({ "order_token": "e30.e30.e30" }));
     let open = OpenAttempt {
         crypto_code: "BTC".into(),
         quote_id: "c1".into(),
     };
+    let token = OpenOrderRequest::OrderToken {
+        order_token: "e30.e30.e30".into(),
+        choice: Some(open.clone()),
+    };
+    is_sent_as(
+        &token,
+        json!({ "order_token": "e30.e30.e30", "crypto_code": "BTC", "quote_id": "c1" }),
+    );
     is_sent_as(&open, json!({ "crypto_code": "BTC", "quote_id": "c1" }));
     is_sent_as(&MarkPaid::default(), json!({}));
     let paid = MarkPaid {

@@ -1,5 +1,6 @@
 //! Opening an order in the browser and seeing it.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::Json;
@@ -7,9 +8,11 @@ use axum::extract::State;
 use axum::http::header::{CONTENT_TYPE, ETAG};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
-use florin_checkout_api::{DonationView, ErrorCode, OpenOrderRequest, Opened, OrderView, Quote};
+use florin_checkout_api::{
+    DonationView, ErrorBody, ErrorCode, OpenAttempt, OpenOrderRequest, Opened, OrderView,
+};
 use florin_money::{Amount, AmountText};
-use florin_orders::{Flow, NewOrder, Order, StoreId};
+use florin_orders::{NewOrder, Snapshot, StoreId};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,9 +21,9 @@ use serde_json::json;
 use crate::auth::order_token::{Claims, verify};
 use crate::config::{Config, Store};
 use crate::http::body::{Body, Parameters};
-use crate::http::checkout::payments::list_quotes;
 use crate::http::checkout::{
-    ShownOrder, created_or_ok, fresh_token, limit_address, limit_requests, request_poll, view_of,
+    ShownOrder, created_or_ok, fresh_token, limit_address, limit_requests, offers, reload,
+    request_poll, view_of,
 };
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent_with};
@@ -29,6 +32,8 @@ use crate::http::openapi::CHECKOUT;
 use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::http::static_files::etag;
 use crate::orders::open::PriceError;
+use crate::payments::error::PaymentError;
+use crate::payments::open::PaymentMethod;
 use crate::payments::view::store_view;
 use crate::state::AppState;
 use crate::{orders, payments};
@@ -42,6 +47,7 @@ pub(crate) async fn open(
     Post(Body(body), request): Post<Body<OpenOrderRequest>>,
 ) -> Result<(StatusCode, Replayed, Json<Opened>), ApiError> {
     let config = app.config();
+    let choice = body.choice().cloned();
     let verified = VerifiedRequest::verify(&config, body, app.now());
     // Orders and client tokens are rows, so a request is counted before any is written. The store limits the orders that
     // its server signs; each use of a token is another client token.
@@ -50,7 +56,7 @@ pub(crate) async fn open(
             let order = (store.id.clone(), claims.reference.clone());
             limit_requests(&app, &app.order_token_limit, order).await?;
         }
-        _ => limit_address(&app, &app.order_limit, client).await?,
+        _ => limit_address(&app, &app.choice_limit, client).await?,
     }
     let verified = verified?;
     let store = verified.store(&config, &headers)?;
@@ -61,44 +67,92 @@ pub(crate) async fn open(
     let terms = verified.price(store, reference, app.now())?;
     let done = idempotent_with(&app, request, caller, move |app| async move {
         payments::payable::check(&app, &terms).await?;
+        if let Some(choice) = &choice {
+            check_choice(&app, &terms, choice).await?;
+        }
         let opening = orders::open::open(&app, &terms).await?;
-        let order = view_of(&app, &opening.snapshot)?;
-        let quotes = cached_quotes(&app, &opening.snapshot.order);
-        let is_new = opening.is_new;
-        Ok((OpenedOrder { is_new, order }, (opening.token, quotes)))
+        let mut snapshot = opening.snapshot;
+        let mut refusal = None;
+        if let Some(choice) = &choice {
+            refusal = open_attempt(&app, &snapshot, choice, client).await?;
+            snapshot = reload(&app, &snapshot).await?;
+        }
+        let opened = OpenedOrder {
+            is_new: opening.is_new,
+            order: view_of(&app, &snapshot)?,
+            refusal,
+        };
+        Ok((opened, opening.token))
     })
     .await?;
     let replayed = done.replayed();
-    let (OpenedOrder { is_new, order }, (token, quotes)) = match done {
-        Done::Executed(opened, fresh) => (opened, fresh),
+    let (opened, token) = match done {
+        Done::Executed(opened, token) => (opened, token),
         Done::Replayed(opened) => {
             let token = fresh_token(&app, &opened.order.id).await?;
-            (opened, (token, None))
+            (opened, token)
         }
     };
-    let client_token = token.expose().to_owned();
     let response = Opened {
-        client_token,
-        order,
-        quotes,
+        client_token: token.expose().to_owned(),
+        order: opened.order,
+        refusal: opened.refusal,
     };
-    Ok((created_or_ok(is_new), replayed, Json(response)))
+    Ok((created_or_ok(opened.is_new), replayed, Json(response)))
 }
 
-/// The quotes of an order whose asset can be chosen, if there are current prices: a page that has them saves a request.
-fn cached_quotes(app: &AppState, order: &Order) -> Option<Vec<Quote>> {
-    let is_choosing = order.terms.flow == Flow::Custom && order.takes_attempts(app.now());
-    let priced = app.prices.newest(app.now()).filter(|_| is_choosing)?;
-    Some(list_quotes(app, order, &priced))
+/// Refuses a choice that no invoice can be made of, before anything is written. A reference that names an order leads to that
+/// order all the same.
+async fn check_choice(
+    app: &Arc<AppState>,
+    terms: &NewOrder,
+    choice: &OpenAttempt,
+) -> Result<(), ApiError> {
+    let (code, quote_id) = (&choice.crypto_code, &choice.quote_id);
+    let error = match payments::open::invoice_request(app, terms, code, quote_id).await {
+        Ok(_) => return Ok(()),
+        Err(PaymentError::Storage(error)) => return Err(error.into()),
+        Err(error) => error,
+    };
+    if payments::payable::is_known(app, terms).await? {
+        return Ok(());
+    }
+    let config = app.config();
+    let store = config.store(&terms.store_id).ok_or(ApiError::NoSuchOrder)?;
+    let offer = Box::new(offers::current(app, store, terms).await);
+    Err(ApiError::ChoiceRefused { error, offer })
+}
+
+/// Opens the attempt of an order that was opened with a choice. An attempt that fails leaves the order: its customer chooses
+/// again. An order that takes no attempts, since its reference named it before, is returned as it is.
+async fn open_attempt(
+    app: &Arc<AppState>,
+    snapshot: &Snapshot,
+    choice: &OpenAttempt,
+    client: Option<IpAddr>,
+) -> Result<Option<ErrorBody>, ApiError> {
+    if !snapshot.order.takes_attempts(app.now()) {
+        return Ok(None);
+    }
+    let method = PaymentMethod::Address {
+        crypto_code: &choice.crypto_code,
+        quote_id: &choice.quote_id,
+    };
+    match payments::open::open(app, snapshot, method, client).await {
+        Ok(()) => Ok(None),
+        Err(error @ (PaymentError::Storage(_) | PaymentError::Interrupted(_))) => Err(error.into()),
+        Err(error) => Ok(Some(ApiError::from(error).body())),
+    }
 }
 
 #[derive(Serialize, Deserialize)]
 struct OpenedOrder {
     is_new: bool,
     order: OrderView,
+    refusal: Option<ErrorBody>,
 }
 
-enum VerifiedRequest<'a> {
+pub(super) enum VerifiedRequest<'a> {
     Product {
         store: String,
         sku: String,
@@ -127,6 +181,7 @@ impl<'a> VerifiedRequest<'a> {
                 store,
                 product,
                 quantity,
+                ..
             } => Ok(Self::Product {
                 store,
                 sku: product,
@@ -136,25 +191,38 @@ impl<'a> VerifiedRequest<'a> {
                 store,
                 donation,
                 amount,
+                ..
             } => Ok(Self::Donation {
                 store,
                 id: donation,
                 amount,
             }),
-            OpenOrderRequest::OrderToken { order_token } => {
-                let (stores, audience) = (&config.stores, config.public_url.base());
-                let verified = verify(&order_token, stores, audience, now);
-                let (store, claims) = verified.map_err(|reason| {
-                    tracing::warn!(%reason, "an order token was rejected");
-                    ApiError::InvalidOrderToken(Box::new(reason))
-                })?;
-                Ok(Self::Signed { store, claims })
+            OpenOrderRequest::OrderToken { order_token, .. } => {
+                Self::verify_token(config, &order_token, now)
             }
         }
     }
 
+    pub(super) fn verify_token(
+        config: &'a Config,
+        order_token: &str,
+        now: Timestamp,
+    ) -> Result<Self, ApiError> {
+        let (stores, audience) = (&config.stores, config.public_url.base());
+        let verified = verify(order_token, stores, audience, now);
+        let (store, claims) = verified.map_err(|reason| {
+            tracing::warn!(%reason, "an order token was rejected");
+            ApiError::InvalidOrderToken(Box::new(reason))
+        })?;
+        Ok(Self::Signed { store, claims })
+    }
+
     /// The store, if it lists the origin of the page.
-    fn store(&self, config: &'a Config, headers: &HeaderMap) -> Result<&'a Store, ApiError> {
+    pub(super) fn store(
+        &self,
+        config: &'a Config,
+        headers: &HeaderMap,
+    ) -> Result<&'a Store, ApiError> {
         match self {
             Self::Product { store, .. } | Self::Donation { store, .. } => {
                 store_of_page(config, store, headers)
@@ -167,7 +235,7 @@ impl<'a> VerifiedRequest<'a> {
     }
 
     /// The order with its price. `reference` is for an order to which the store gives none.
-    fn price(
+    pub(super) fn price(
         self,
         store: &Store,
         reference: [u8; 16],
@@ -191,7 +259,9 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
             "Open an order",
             "In exactly one way: a product of the catalogue, a declared donation, or a token that the store's server \
              signed. Only a donation's amount is the customer's, within its bounds. Each call with a product or a \
-             donation opens a new order; every call with a token returns the order of its reference.",
+             donation opens a new order; every call with a token returns the order of its reference. With `crypto_code` \
+             and `quote_id` of an offer its attempt is opened as well: a choice that cannot be paid is refused with a fresh \
+             offer, and opens no order.",
         )
         .errors(&[ErrorCode::OriginNotAllowed, ErrorCode::Internal, ErrorCode::StorageUnavailable])
         .idempotency_key(16)
@@ -206,6 +276,8 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
             ErrorCode::DonationOutOfRange,
             ErrorCode::CurrencyUnavailable,
             ErrorCode::AssetUnavailable,
+            ErrorCode::AmountOutOfRange,
+            ErrorCode::QuoteExpired,
             ErrorCode::RateLimited,
         ])
         .responds::<Opened>(201, "The order, and the token that opens it.", types)

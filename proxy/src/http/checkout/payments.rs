@@ -5,11 +5,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use florin_checkout_api::{
-    ErrorCode, MarkPaid, OpenAttempt, OrderView, Quote, ReceiptEmail, Unavailable, looks_like_email,
+    ErrorCode, MarkPaid, OpenAttempt, OrderView, Quote, ReceiptEmail, looks_like_email,
 };
-use florin_gateway::PriceEntry;
-use florin_money::{Amount, Asset, CryptoCode};
-use florin_orders::{Attempt, Destination, EventType, Flow, Order, Snapshot, TransactionHint};
+use florin_orders::{Attempt, Destination, EventType, Flow, Snapshot, TransactionHint};
 use florin_storage::{EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction, OrderOperationError};
 use serde_json::json;
 
@@ -22,9 +20,8 @@ use crate::http::openapi::CHECKOUT;
 use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::payments::error::{PaymentError, log_rejection};
 use crate::payments::open::PaymentMethod;
-use crate::payments::price_cache::PriceSnapshot;
-use crate::payments::quotes::{QuoteError, Range, limit_in_order_currency, listed, price, quote};
-use crate::payments::{self, confirm, is_marked_as_paid};
+use crate::payments::quotes::listed;
+use crate::payments::{self, confirm, is_marked_as_paid, offers};
 use crate::state::AppState;
 
 /// GET /v1/checkout/quotes: lists the assets, known ones first, in our order, then what else the gateway offers.
@@ -44,24 +41,7 @@ pub(crate) async fn quotes(
         let priced = listed(&currencies);
         return Err(PaymentError::CurrencyNotPriced { currency, priced }.into());
     }
-    Ok(Json(list_quotes(&app, &snapshot.order, &priced)))
-}
-
-pub(crate) fn list_quotes(app: &AppState, order: &Order, priced: &PriceSnapshot) -> Vec<Quote> {
-    let valid_for_seconds = app.prices.seconds_left(priced, app.now());
-    let entries = &priced.prices.entries;
-    let known = Asset::ALL.into_iter().filter_map(|asset| {
-        let entry = entries.get(&asset.crypto_code())?;
-        Some(known_asset(order, asset, entry, valid_for_seconds))
-    });
-    let unknown = entries.iter().filter(|(code, _)| Asset::of(code).is_none());
-    let unknown = unknown.map(|(code, entry)| unknown_asset(code, entry, valid_for_seconds));
-    let accepted = &order.terms.assets;
-    let accepts = |quote: &Quote| {
-        let mut codes = accepted.iter().map(CryptoCode::as_str);
-        accepted.is_empty() || codes.any(|code| code == quote.crypto_code)
-    };
-    known.chain(unknown).filter(accepts).collect()
+    Ok(Json(offers::quotes(&app, &snapshot.order.terms, &priced)))
 }
 
 pub(crate) fn describe_quotes(types: &mut Types) -> Operation {
@@ -86,53 +66,6 @@ pub(crate) fn describe_quotes(types: &mut Types) -> Operation {
         )
 }
 
-fn known_asset(order: &Order, asset: Asset, entry: &PriceEntry, valid_for_seconds: u32) -> Quote {
-    let terms = &order.terms;
-    let requested = price(terms.amount, terms.currency, asset, &entry.rates).ok();
-    let no_quote = quote(order, asset, entry).err();
-    let reason = no_quote.map(|no_quote| match no_quote {
-        QuoteError::NotPriced => Unavailable::NotPriced,
-        QuoteError::BelowMinimum => Unavailable::BelowMinimum,
-        QuoteError::AboveMaximum => Unavailable::AboveMaximum,
-    });
-    let range = Range::of(&entry.limits).unwrap_or_default();
-    let limit = requested.zip(no_quote).and_then(|(requested, no_quote)| {
-        limit_in_order_currency(order, &requested, range, no_quote)
-    });
-    Quote {
-        asset: asset.symbol().to_owned(),
-        asset_name: asset.name().to_owned(),
-        network: asset.network().to_owned(),
-        amount_in_crypto: requested.map(|requested| requested.amounts.crypto.to_text()),
-        amount_in_usd: requested.map(|requested| requested.amounts.usd.to_text()),
-        min: range.min.map(Amount::to_text),
-        max: range.max.map(Amount::to_text),
-        available: reason.is_none(),
-        reason,
-        limit_in_order_currency: limit.map(Amount::to_text),
-        ..unknown_asset(&asset.crypto_code(), entry, valid_for_seconds)
-    }
-}
-
-/// An asset that the gateway offers and that is not known here: shown by its code.
-fn unknown_asset(code: &CryptoCode, entry: &PriceEntry, valid_for_seconds: u32) -> Quote {
-    Quote {
-        crypto_code: code.to_string(),
-        asset_name: code.to_string(),
-        asset: code.to_string(),
-        network: String::new(),
-        amount_in_crypto: None,
-        amount_in_usd: None,
-        min: None,
-        max: None,
-        available: false,
-        reason: Some(Unavailable::UnknownAsset),
-        limit_in_order_currency: None,
-        quote_id: entry.conversion_id.as_str().to_owned(),
-        valid_for_seconds,
-    }
-}
-
 /// POST /v1/checkout/attempt: opens an attempt and answers with the order: with its invoice, or blocked when the invoice did not pass our checks.
 pub(crate) async fn attempt(
     State(app): State<Arc<AppState>>,
@@ -140,7 +73,7 @@ pub(crate) async fn attempt(
     CheckoutSession(snapshot): CheckoutSession,
     Post(Body(chosen), request): Post<Body<OpenAttempt>>,
 ) -> Result<Done<OrderView>, ApiError> {
-    limit_address(&app, &app.attempt_limit, client).await?;
+    limit_address(&app, &app.choice_limit, client).await?;
     let caller = Caller::Customer(snapshot.order.id.clone());
     idempotent(&app, request, caller, move |app| async move {
         let method = PaymentMethod::Address {
@@ -185,7 +118,7 @@ pub(crate) async fn session(
     CheckoutSession(snapshot): CheckoutSession,
     Post(EmptyBody, request): Post<EmptyBody>,
 ) -> Result<Done<OrderView>, ApiError> {
-    limit_address(&app, &app.attempt_limit, client).await?;
+    limit_address(&app, &app.choice_limit, client).await?;
     let caller = Caller::Customer(snapshot.order.id.clone());
     idempotent(&app, request, caller, move |app| async move {
         payments::open::open(&app, &snapshot, PaymentMethod::HostedPage, client).await?;

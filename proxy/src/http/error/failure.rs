@@ -71,7 +71,9 @@ impl Failure {
             ApiError::UnreadableAddress
             | ApiError::DuplicateHeader(_)
             | ApiError::InvalidBody(_) => plain(ErrorCode::InvalidRequest),
-            ApiError::UnsupportedMediaType => plain(ErrorCode::UnsupportedMediaType),
+            ApiError::UnsupportedMediaType | ApiError::FormExpected => {
+                plain(ErrorCode::UnsupportedMediaType)
+            }
             ApiError::PayloadTooLarge => plain(ErrorCode::PayloadTooLarge),
             ApiError::IdempotencyKeyReused => plain(ErrorCode::IdempotencyKeyReused),
             ApiError::IdempotencyResultUnreadable => plain(ErrorCode::IdempotencyResultUnreadable),
@@ -144,7 +146,9 @@ impl Failure {
             }
             ApiError::Price(error) => price_failure(error),
             ApiError::OpenOrder(OpenOrderError::Conflict) => plain(ErrorCode::OrderConflict),
-            ApiError::Payment(error) => payment_failure(error),
+            ApiError::Payment(error) | ApiError::ChoiceRefused { error, .. } => {
+                payment_failure(error)
+            }
             ApiError::OpenOrder(OpenOrderError::Storage(error)) | ApiError::Storage(error) => {
                 storage_failure(error)
             }

@@ -128,10 +128,19 @@ impl Operation {
     }
 
     /// The JSON that must be sent, in a shape made by hand.
-    pub(crate) fn takes_json(mut self, schema: &Value, example: &Value) -> Self {
+    pub(crate) fn takes_json(self, schema: &Value, example: &Value) -> Self {
+        self.takes_as("application/json", schema, example)
+    }
+
+    pub(crate) fn takes_form<T: JsonSchema>(self, types: &mut Types, example: &Value) -> Self {
+        let schema = types.read::<T>();
+        self.takes_as("application/x-www-form-urlencoded", &schema, example)
+    }
+
+    fn takes_as(mut self, media_type: &str, schema: &Value, example: &Value) -> Self {
         self.body = Some(json!({
             "required": true,
-            "content": { "application/json": { "schema": schema, "example": example } },
+            "content": { media_type: { "schema": schema, "example": example } },
         }));
         self.errors(&[
             ErrorCode::InvalidRequest,

@@ -8,9 +8,9 @@ use leptos::prelude::*;
 
 use super::search::is_found;
 use crate::components::{AssetIcon, Ltr, coins, focus_heading, keyed};
-use crate::format::amount::{shortened, trimmed};
 use crate::i18n::{I18n, use_i18n};
 use crate::state::{Checkout, use_checkout};
+use florin_money::{shortened, trimmed};
 
 /// An asset. `is_in_coin`: it is a network of a coin that has a row, and shown among the networks of that coin, when it
 /// is searched for, and as the last choice.

@@ -1,0 +1,161 @@
+//! Offers: what a page shows before its customer chooses an asset. They are read from memory, so any number of views opens no
+//! order and writes nothing.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use florin_checkout_api::{ErrorCode, Offer};
+use florin_money::AmountText;
+use florin_orders::NewOrder;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::config::Store;
+use crate::http::body::{Form, Parameters};
+use crate::http::checkout::orders::VerifiedRequest;
+use crate::http::error::ApiError;
+use crate::http::middleware::ClientAddress;
+use crate::http::openapi::CHECKOUT;
+use crate::http::openapi::operation::{Auth, Operation, Types};
+use crate::payments::{offers, payable};
+use crate::rate_limit::network;
+use crate::state::AppState;
+
+/// A page without prices is shown after this time: it asks for them again.
+const LONGEST_WAIT_FOR_PRICES: Duration = Duration::from_millis(400);
+
+/// The product or donation of a page.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OfferQuery {
+    /// The store's id.
+    store: String,
+    /// The product's `sku`; either this or `donation`.
+    product: Option<String>,
+    /// How many; 1 when absent.
+    #[schemars(range(min = 1))]
+    quantity: Option<u32>,
+    /// The donation's `id`.
+    donation: Option<String>,
+    /// What the customer gives, in the store's currency; with `donation` alone.
+    amount: Option<AmountText>,
+}
+
+/// The order token of a page.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OfferForm {
+    /// A JSON Web Token of at most 8192 characters, see docs/reference/order-tokens.md.
+    order_token: String,
+}
+
+/// GET /v1/checkout/offer: the offer of a product or a donation.
+pub(crate) async fn offer(
+    State(app): State<Arc<AppState>>,
+    ClientAddress(client): ClientAddress,
+    headers: HeaderMap,
+    Parameters(query): Parameters<OfferQuery>,
+) -> Result<Json<Offer>, ApiError> {
+    limit_here(&app, client)?;
+    let OfferQuery {
+        store,
+        product,
+        quantity,
+        donation,
+        amount,
+    } = query;
+    let request = match (product, donation, amount) {
+        (Some(sku), None, None) => VerifiedRequest::Product {
+            store,
+            sku,
+            quantity: quantity.unwrap_or(1),
+        },
+        (None, Some(id), Some(amount)) if quantity.is_none() => {
+            VerifiedRequest::Donation { store, id, amount }
+        }
+        _ => {
+            let message = "Name a product, or a donation and its amount.";
+            return Err(ApiError::InvalidBody(message.to_owned()));
+        }
+    };
+    read(&app, &headers, request).await.map(Json)
+}
+
+/// POST /v1/checkout/offer: the offer of an order token, which stands in no address. The body is a form, which a browser
+/// sends without a preflight.
+pub(crate) async fn offer_of_token(
+    State(app): State<Arc<AppState>>,
+    ClientAddress(client): ClientAddress,
+    headers: HeaderMap,
+    Form(OfferForm { order_token }): Form<OfferForm>,
+) -> Result<Json<Offer>, ApiError> {
+    limit_here(&app, client)?;
+    let config = app.config();
+    let request = VerifiedRequest::verify_token(&config, &order_token, app.now())?;
+    read(&app, &headers, request).await.map(Json)
+}
+
+async fn read(
+    app: &Arc<AppState>,
+    headers: &HeaderMap,
+    request: VerifiedRequest<'_>,
+) -> Result<Offer, ApiError> {
+    let config = app.config();
+    let is_token = matches!(request, VerifiedRequest::Signed { .. });
+    let store = request.store(&config, headers)?;
+    let terms = request.price(store, [0; 16], app.now())?;
+    let order_exists = is_token && payable::is_known(app, &terms).await?;
+    let offer = current(app, store, &terms).await;
+    Ok(Offer {
+        order_exists,
+        ..offer
+    })
+}
+
+/// The offer at the prices of this moment; without quotes while there are none.
+pub(crate) async fn current(app: &Arc<AppState>, store: &Store, terms: &NewOrder) -> Offer {
+    let priced = app.prices_within(LONGEST_WAIT_FOR_PRICES).await;
+    let quotes = priced.map(|priced| offers::quotes(app, terms, &priced));
+    offers::offer(store, app.config().environment, terms, quotes)
+}
+
+fn limit_here(app: &AppState, client: Option<IpAddr>) -> Result<(), ApiError> {
+    let Some(client) = client else { return Ok(()) };
+    let counted = app.offer_limit.check_here(network(client), app.now());
+    counted.map_err(ApiError::too_many_requests)
+}
+
+pub(crate) fn describe_offer(types: &mut Types) -> Operation {
+    described("show_offer", types).query::<OfferQuery>(types)
+}
+
+pub(crate) fn describe_offer_of_token(types: &mut Types) -> Operation {
+    described("show_offer_of_token", types)
+        .takes_form::<OfferForm>(types, &json!({ "order_token": "eyJhbGciOiJIUzI1NiIsImtpZCI6ImsxIn0.eyJzdG9yZSI6ImRlbW8ifQ.c2lnbmF0dXJl" }))
+        .errors(&[ErrorCode::InvalidOrderToken])
+}
+
+fn described(id: &'static str, types: &mut Types) -> Operation {
+    Operation::new(id, CHECKOUT, Auth::None)
+        .summary(
+            "What a page shows before a choice",
+            "Store, lines, price and quotes. It opens no order: `POST /v1/checkout` with one of the quotes does.",
+        )
+        .errors(&[
+            ErrorCode::OriginNotAllowed,
+            ErrorCode::UnknownStore,
+            ErrorCode::UnknownProduct,
+            ErrorCode::UnknownDonation,
+            ErrorCode::QuantityOutOfRange,
+            ErrorCode::DonationOutOfRange,
+            ErrorCode::RateLimited,
+            ErrorCode::StorageUnavailable,
+            ErrorCode::Internal,
+        ])
+        .responds::<Offer>(200, "The offer.", types)
+}

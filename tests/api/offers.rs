@@ -1,0 +1,181 @@
+//! Offers, which open no order, and choices, which open an order with its attempt. What a quote says of its row is in
+//! `proxy/src/payments/offers.rs`.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use support::{HttpResponse, World};
+
+use crate::helpers::ebook;
+use crate::idempotency::database;
+
+const EBOOK: &str = "store=demo&product=ebook";
+const KEY: &str = "0123456789abcdef";
+
+/// Rows of the tables to which opening an order writes.
+async fn rows(world: &World) -> i64 {
+    let count = "SELECT (SELECT count(*) FROM orders) + (SELECT count(*) FROM events)
+        + (SELECT count(*) FROM client_tokens) + (SELECT count(*) FROM requests)";
+    let mut database = database(world).await;
+    let count = sqlx::query_scalar(count).fetch_one(&mut database);
+    count.await.unwrap()
+}
+
+async fn invoices(world: &World) -> usize {
+    world.sandbox().count("POST", "/invoice").await
+}
+
+#[track_caller]
+fn is_chosen(opened: &HttpResponse, crypto_code: &str) {
+    assert_eq!(opened.text_at("/order/status"), "awaiting_payment");
+    assert_eq!(opened.text_at("/order/attempt/crypto_code"), crypto_code);
+    assert_eq!(opened.body.get("refusal"), None);
+}
+
+#[tokio::test]
+async fn any_number_of_offers_writes_nothing() {
+    let world = World::start().await;
+    let customer = world.customer();
+    let token = world.token_signer().token("cart-1", "25.00");
+    for _ in 0..20 {
+        let offer = customer.offer(EBOOK).await.with(200);
+        assert_eq!(offer.text_at("/amount"), "19.90");
+        assert_eq!(offer.text_at("/quotes/0/name"), "Bitcoin");
+        let three = format!("{EBOOK}&quantity=3");
+        let three = customer.offer(&three).await.with(200);
+        assert_eq!(three.text_at("/amount"), "59.70");
+        let coffee = "store=demo&donation=coffee&amount=3.5";
+        let coffee = customer.offer(coffee).await.with(200);
+        assert_eq!(coffee.text_at("/amount"), "3.50");
+        let signed = customer.offer_of_token(&token).await.with(200);
+        assert_eq!(signed.text_at("/amount"), "25.00");
+        assert_eq!(signed.body.get("order_exists"), None);
+    }
+    assert_eq!(rows(&world).await, 0);
+    assert_eq!(world.sandbox().count("GET", "/prices").await, 1);
+    for (query, status, code) in [
+        ("store=demo&product=yacht", 404, "unknown_product"),
+        ("store=unknown&product=ebook", 404, "unknown_store"),
+        ("store=demo&donation=tea&amount=3", 404, "unknown_donation"),
+        (
+            "store=demo&product=ebook&quantity=6",
+            422,
+            "quantity_out_of_range",
+        ),
+        (
+            "store=demo&donation=coffee&amount=1",
+            422,
+            "donation_out_of_range",
+        ),
+        ("store=demo&product=ebook&amount=1", 400, "invalid_request"),
+        ("store=demo", 400, "invalid_request"),
+        (&format!("order_token={token}"), 400, "invalid_request"),
+    ] {
+        customer.offer(query).await.refused(status, code);
+    }
+    customer
+        .offer_of_token("x")
+        .await
+        .refused(401, "invalid_order_token");
+    let stranger = customer.from_page_of("https://evil.example");
+    stranger
+        .offer(EBOOK)
+        .await
+        .refused(403, "origin_not_allowed");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn without_prices_an_offer_has_no_quotes() {
+    let world = World::start().await;
+    let fault = json!({ "endpoint": "prices", "kind": "slow", "delay_ms": 2_000 });
+    world.sandbox().inject_fault(fault).await;
+    let offer = world.customer().offer(EBOOK).await.with(200);
+    assert_eq!(offer.body.get("quotes"), None);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_choice_opens_an_order_and_its_attempt_once() {
+    let world = World::start().await;
+    let customer = world.customer().with_key(KEY);
+    let offer = world.customer().offer(EBOOK).await.with(200).body;
+    let opened = customer.choose(&ebook(), &offer, "LTC").await.with(201);
+    is_chosen(&opened, "LTC");
+    let again = customer.choose(&ebook(), &offer, "LTC").await.with(201);
+    assert_eq!(again.header("idempotency-replayed"), Some("true"));
+    assert_eq!(again.body["order"], opened.body["order"]);
+    assert_eq!(invoices(&world).await, 1);
+    let checkout = world.customer().checkout_of(&again);
+    assert_eq!(checkout.view().await["status"], "awaiting_payment");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_choice_that_cannot_be_paid_brings_a_fresh_offer_and_opens_no_order() {
+    let world = World::with(|config| config.unknown_asset = true).await;
+    let customer = world.customer().with_key(KEY);
+    let offer = async || world.customer().offer(EBOOK).await.with(200).body;
+    let old = offer().await;
+    let sticker = json!({ "store": "demo", "product": "sticker" });
+    let refused = async |source: &Value, code: &str, status: u16, error: &str| {
+        let refused = customer.choose(source, &offer().await, code).await;
+        let refused = refused.refused(status, error);
+        refused.body["offer"].clone()
+    };
+    let unknown = refused(&ebook(), "USDTSOL", 422, "asset_unavailable").await;
+    assert_eq!(unknown["amount"], "19.90");
+    // Below the minimum of bitcoin.
+    let limited = refused(&sticker, "BTC", 422, "amount_out_of_range").await;
+    assert_eq!(limited["quotes"][0]["reason"], "below_minimum");
+    world.skip(Duration::from_secs(90));
+    let expired = customer.choose(&ebook(), &old, "BTC").await;
+    let expired = expired.refused(409, "quote_expired");
+    assert_eq!(rows(&world).await, 0);
+    // The key is free for the next choice, by the offer that came with the refusal.
+    let opened = customer
+        .choose(&ebook(), &expired.body["offer"], "BTC")
+        .await;
+    is_chosen(&opened.with(201), "BTC");
+    world.end().await;
+}
+
+#[tokio::test]
+async fn an_attempt_that_fails_leaves_its_order_to_the_next_choice() {
+    let world = World::start().await;
+    let offer = world.customer().offer(EBOOK).await.with(200).body;
+    let fault =
+        json!({ "endpoint": "create_invoice", "kind": "status", "status": 500, "times": 1 });
+    world.sandbox().inject_fault(fault).await;
+    let opened = world
+        .customer()
+        .choose(&ebook(), &offer, "BTC")
+        .await
+        .with(201);
+    assert_eq!(opened.text_at("/refusal/code"), "gateway_unavailable");
+    assert_eq!(opened.text_at("/order/status"), "open");
+    let checkout = world.customer().checkout_of(&opened);
+    checkout.choose("BTC").await;
+    assert_eq!(world.store().orders().await.len(), 1);
+    world.end().await;
+}
+
+#[tokio::test]
+async fn a_token_of_an_order_leads_to_that_order_whatever_is_chosen() {
+    let world = World::start().await;
+    let customer = world.customer();
+    let token = world.token_signer().token("cart-1", "25.00");
+    let source = json!({ "order_token": token });
+    let offer = customer.offer_of_token(&token).await.with(200).body;
+    let first = customer.choose(&source, &offer, "BTC").await.with(201);
+    let known = customer.offer_of_token(&token).await.with(200);
+    assert_eq!(known.body["order_exists"], true);
+    // Another asset, at a quote that has expired: the order is shown, and says so.
+    world.skip(Duration::from_secs(90));
+    let second = customer.choose(&source, &offer, "LTC").await.with(200);
+    assert_eq!(second.body["order"]["id"], first.body["order"]["id"]);
+    assert_eq!(second.text_at("/refusal/code"), "quote_expired");
+    let checkout = world.customer().checkout_of(&second);
+    assert_eq!(checkout.view().await["attempt"]["crypto_code"], "BTC");
+    world.end().await;
+}
