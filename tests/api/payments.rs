@@ -10,7 +10,7 @@ use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
 use support::{Checkout, World, eventually, pause, pay_in_full};
 
-use crate::helpers::{Stream, delivered_events, ebook, invoice_of};
+use crate::helpers::{Stream, delivered_events, invoice_of};
 use crate::operators_pages::assert_time_line;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -304,27 +304,6 @@ async fn an_address_is_stored_at_once_and_sent_with_the_payment() {
 
 async fn invoices(world: &World) -> usize {
     world.sandbox().count("POST", "/invoice").await
-}
-
-/// For how long prices are offered is in `proxy/src/payments/price_cache.rs`.
-#[tokio::test]
-async fn an_opened_order_carries_its_quotes_once_prices_are_known() {
-    let world = World::start().await;
-    let book = ebook();
-    let open = async || world.customer().request_order(&book).await.with(201);
-    assert_eq!(open().await.body.get("quotes"), None);
-    assert_eq!(world.sandbox().count("GET", "/prices").await, 0);
-    let listed = world.customer().open("ebook").await.quotes().await;
-    let opened = open().await;
-    let carried = opened.body["quotes"].as_array().unwrap();
-    assert_eq!(carried.len(), listed.len());
-    assert_eq!(world.sandbox().count("GET", "/prices").await, 1);
-    // Each can be chosen.
-    let chosen = json!({ "crypto_code": "BTC", "quote_id": carried[0]["quote_id"] });
-    let checkout = world.customer().checkout_of(&opened);
-    let view = checkout.post("/attempt", &chosen).await.with(200).body;
-    assert_eq!(view["attempt"]["crypto_code"], carried[0]["crypto_code"]);
-    world.end().await;
 }
 
 #[tokio::test]

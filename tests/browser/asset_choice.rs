@@ -21,9 +21,9 @@ pub(crate) const BETWEEN: &str = "
     window.fetch = async (request, options) => {
         const response = await fetched(request, options);
         const address = request.url ?? String(request);
-        if (!/\\/v1\\/checkout(\\/quotes)?$/.test(address) || !response.ok || response.status === 304) return response;
+        if (!/\\/v1\\/checkout\\/(quotes|offer)/.test(address) || !response.ok) return response;
         const body = await response.json();
-        // The quotes come by themselves, or with a new order.
+        // The quotes come by themselves, or with an offer.
         if (body.quotes) body.quotes = await window.change(body.quotes);
         const changed = Array.isArray(body) ? await window.change(body) : body;
         return new Response(JSON.stringify(changed), { status: response.status, headers: response.headers });
@@ -44,7 +44,7 @@ pub(crate) async fn move_clock(browser: &Browser, seconds: u32) {
     browser.evaluate(&script).await;
 }
 
-const DEARER: &str = "window.change = quotes => quotes.map(quote => quote.asset === 'BTC' ? { ...quote, amount_in_crypto: '0.00099999' } : quote)";
+const DEARER: &str = "window.change = quotes => quotes.map(quote => quote.asset === 'BTC' ? { ...quote, amount_in_crypto: '0.00099999', amount_shown: '0.00099999\\u00a0BTC' } : quote)";
 const FRESH: &str = "The prices have just been updated.";
 
 #[tokio::test]
@@ -83,7 +83,7 @@ async fn fresh_prices_keep_the_input_the_focus_and_the_scroll_position() {
 
 #[tokio::test]
 async fn changed_prices_are_announced_once_a_minute() {
-    let short = "quotes => quotes.map(quote => ({ ...quote, valid_for_seconds: 5, amount_in_crypto: quote.asset === 'BTC' ? '0.0' + ++window.count : quote.amount_in_crypto }))";
+    let short = "quotes => quotes.map(quote => ({ ...quote, valid_for_seconds: 5, ...(quote.asset === 'BTC' && { amount_in_crypto: '0.0' + ++window.count, amount_shown: '0.0' + window.count }) }))";
     let (world, browser) = open_choice(&format!("(window.count = 10, {short})")).await;
     let shows = async |amount: &str| {
         browser.wait_for_text("asset-BTC", amount).await;
@@ -178,11 +178,14 @@ async fn without_storage_the_page_remembers_the_last_choice() {
 
 /// The nine assets, and USDT on further networks up to this number.
 pub(crate) fn on_more_networks(assets: usize) -> String {
-    let more = "{ ...quotes.find(quote => quote.crypto_code === 'USDTTRC20'), crypto_code: 'USDT' + n, network: 'Network ' + n }";
-    format!("quotes => [...quotes, ...Array.from({{ length: {assets} - 9 }}, (_, n) => ({more}))]")
+    let more = "{ ...quotes.find(quote => quote.crypto_code === 'USDTTRC20'), crypto_code: 'USDT' + n, network: 'Network ' + n, name: 'USDT · Network ' + n }";
+    let is_long = assets >= 12;
+    format!(
+        "quotes => [...quotes, ...Array.from({{ length: {assets} - 9 }}, (_, n) => ({more}))].map(quote => ({{ ...quote, is_folded: {is_long} && quote.asset === 'USDT' }}))"
+    )
 }
 
-/// Holds the quotes until `release()`.
+/// Holds the offer until `release()`.
 const HELD: &str = "quotes => new Promise(release => (window.release = () => release(quotes)))";
 
 /// Disables the timers of these milliseconds, which let a screen start without its data.
@@ -199,9 +202,10 @@ async fn release(browser: &Browser) {
 }
 
 #[tokio::test]
-async fn slow_prices_do_not_hide_the_order() {
-    let held = format!("{BETWEEN} window.change = {HELD};");
-    let (world, browser) = checkout_page(&[&without_timers("3000"), &held]).await;
+async fn slow_prices_do_not_hide_what_is_sold() {
+    // The first offer has none, and the next one is held.
+    let held = format!("{BETWEEN} window.change = () => {{ window.change = {HELD}; }};");
+    let (world, browser) = checkout_page(&[&held]).await;
     browser.wait_for("status-open").await;
     let waiting = "return [!!inside.querySelector('.options[aria-busy=true]').offsetHeight, rows]";
     assert_eq!(read_inside(&browser, waiting).await, json!([true, []]));

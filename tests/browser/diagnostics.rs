@@ -156,6 +156,10 @@ async fn a_line_for_the_page_works_once_it_is_pasted() {
     let localhost = shop.world.proxy_url().replace("127.0.0.1", "localhost");
     let script = LOADER.replace("P/", &format!("{localhost}/"));
     shop.set("", &ebook("frame").replace(LOADER, &script)).await;
+    // A request that reads names no origin.
+    shop.browser.enter_checkout().await;
+    shop.browser.press("asset-BTC").await;
+    shop.browser.leave_checkout().await;
     let (sentence, line) = shop.advice().await;
     assert!(sentence.contains("public_url"), "{sentence}");
     shop.paste(&line, &script).await;

@@ -176,14 +176,16 @@ pub(crate) const RECORD_ANNOUNCEMENTS: &str = "(() => {
     const inside = () => document.querySelector('florin-checkout')?.shadowRoot;
     window.regions = () => inside().querySelectorAll(
         '[role=status], [role=alert], [role=log], [aria-live=polite], [aria-live=assertive]').length;
-    const listen = () => {
-        const region = inside()?.querySelector('.unseen[role=status]');
-        if (!region) return setTimeout(listen, 5);
-        const record = () => region.textContent.trim() && window.announced.push(region.textContent.trim());
-        new MutationObserver(record).observe(region, { childList: true, characterData: true, subtree: true });
+    // The program's region takes the place of the first list's.
+    let region;
+    setInterval(() => {
+        const found = inside()?.querySelector('.unseen[role=status]');
+        if (!found || found === region) return;
+        region = found;
+        const record = () => found.textContent.trim() && window.announced.push(found.textContent.trim());
+        new MutationObserver(record).observe(found, { childList: true, characterData: true, subtree: true });
         record();
-    };
-    listen();
+    }, 5);
 })();";
 
 /// Returns the announcements so far, which [`RECORD_ANNOUNCEMENTS`] recorded.

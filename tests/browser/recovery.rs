@@ -14,10 +14,8 @@ use crate::helpers::{
 async fn a_reload_at_every_step_finds_the_same_order() {
     let (world, browser) = checkout_page(&[]).await;
     browser.wait_for("status-open").await;
-    let checkout = only_order(&world, &browser).await;
     browser.reload().await;
-    browser.press("asset-BTC").await;
-    browser.wait_for("status-awaiting_payment").await;
+    let checkout = choose_asset(&world, &browser, "BTC").await;
     let address = browser.text("address").await;
     browser.reload().await;
     browser.wait_for("status-awaiting_payment").await;
@@ -138,8 +136,7 @@ async fn a_gateway_outage_is_explained_and_retried() {
 
 #[tokio::test]
 async fn an_unreadable_response_is_requested_again_without_its_etag() {
-    let (world, browser) = checkout_page(&[]).await;
-    browser.wait_for("status-open").await;
+    let (world, browser, _) = open_payment("BTC", &[]).await;
     let spoil_one_response = "
         const fetched = window.fetch;
         window.tags = [];
@@ -244,7 +241,7 @@ async fn lose(browser: &Browser, path: &str, kind: &str, losses: u32) {
 async fn a_press_without_a_result_is_reported_until_it_is_done() {
     let (world, browser) = checkout_page(&[LOSE]).await;
     browser.wait_for("asset-BTC").await;
-    lose(&browser, "/attempt", "portal", 1_000).await;
+    lose(&browser, "/checkout", "portal", 1_000).await;
     browser.press("asset-BTC").await;
     let banner = async || {
         browser.wait_for("press-again").await;
@@ -284,8 +281,7 @@ async fn a_press_without_a_result_is_reported_until_it_is_done() {
 async fn a_price_keeps_its_decimals() {
     // Browsers write forint without decimals.
     let forint = "order.currency = 'HUF'; order.amount = '1990.55';";
-    let (world, browser) = checkout_page(&[&change_responses(forint)]).await;
-    browser.wait_for("status-open").await;
+    let (world, browser, _) = open_payment("BTC", &[&change_responses(forint)]).await;
     let price = "return inside.querySelector('.price').textContent";
     assert_eq!(read_inside(&browser, price).await, "HUF\u{a0}1,990.55");
     end(world, browser).await;

@@ -335,9 +335,9 @@ async fn nothing_moves_in_any_display_on_a_laptop_and_on_a_phone() {
     }
 }
 
-/// The order arrives after the screens have started without it.
+/// The offer arrives after the screens have started without it.
 #[tokio::test]
-async fn nothing_moves_when_an_order_arrives_late() {
+async fn nothing_moves_when_an_offer_arrives_late() {
     let world = World::start().await;
     let browser = Browser::open_with(BrowserOptions {
         size: PHONE,
@@ -349,7 +349,7 @@ async fn nothing_moves_when_an_order_arrives_late() {
         const fetched = window.fetch;
         window.fetch = async (request, options) => {
             const response = await fetched(request, options);
-            if (options?.method === 'POST') await new Promise(done => (window.release = done));
+            if (String(request).includes('/offer')) await new Promise(done => (window.release = done));
             return response;
         };
     })();";
@@ -357,7 +357,7 @@ async fn nothing_moves_when_an_order_arrives_late() {
     browser.goto(&world.checkout_page()).await;
     let begun = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('.summary .live .bar')?.className";
     browser
-        .wait_until("the screens start without the order", begun)
+        .wait_until("the screens start without the offer", begun)
         .await;
     browser.evaluate("window.release()").await;
     browser.wait_for("asset-BTC").await;

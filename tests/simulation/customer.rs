@@ -49,7 +49,7 @@ impl Customer {
             price += i128::try_from(number).expect("a few dozen") * (ONE / 100);
         }
         let has_key = is_donation || world.random.percent(50);
-        let request = OrderRequest {
+        let mut request = OrderRequest {
             store,
             source,
             product,
@@ -61,9 +61,19 @@ impl Customer {
                 .random
                 .percent(20)
                 .then(|| world.random.between(60, 900)),
+            choice: None,
         };
+        if world.random.percent(60) {
+            request.choose(proxy).await;
+        }
         for _ in 0..25 {
-            if let Some((200 | 201, opened)) = request.open(proxy).await {
+            let response = request.open(proxy).await;
+            // A refused choice has opened no order: the asset is chosen afterwards.
+            let refused = response.as_ref().map(|(_, refusal)| &refusal["offer"]);
+            if refused.is_some_and(Value::is_object) {
+                request.choice = None;
+            }
+            if let Some((200 | 201, opened)) = response {
                 let id = opened["order"]["id"].as_str()?.to_owned();
                 let token = opened["client_token"].as_str()?.to_owned();
                 world.count("order sources", format!("{:?}", request.source));

@@ -35,6 +35,8 @@ pub(crate) struct OrderRequest {
     pub(crate) reference: String,
     pub(crate) expires_in_seconds: Option<i64>,
     pub(crate) key: Option<String>,
+    /// The asset that is chosen with the order, and its quote.
+    pub(crate) choice: Option<(Value, Value)>,
 }
 
 impl OrderRequest {
@@ -65,7 +67,27 @@ impl OrderRequest {
                 return self.send(proxy, "/v1/orders", Some(&secret), &body).await;
             }
         };
+        let mut body = body;
+        if let Some((crypto_code, quote_id)) = &self.choice {
+            body["crypto_code"] = crypto_code.clone();
+            body["quote_id"] = quote_id.clone();
+        }
         self.send(proxy, "/v1/checkout", None, &body).await
+    }
+
+    /// Chooses an asset, at a quote of the store's product: quotes are those of all orders.
+    pub(crate) async fn choose(&mut self, proxy: &Proxy) {
+        let (store, product) = (self.store.id, self.product);
+        let path = format!("/v1/checkout/offer?store={store}&product={product}");
+        let offer = proxy.call_once("GET", &path, None, None, None).await;
+        let quotes = offer.and_then(|(_, offer)| offer["quotes"].as_array().cloned());
+        let mut quotes = quotes.unwrap_or_default();
+        quotes.retain(|quote| quote["available"] == true);
+        let quotes: Vec<&Value> = quotes.iter().collect();
+        if !quotes.is_empty() {
+            let quote = proxy.world().random.pick(&quotes);
+            self.choice = Some((quote["crypto_code"].clone(), quote["quote_id"].clone()));
+        }
     }
 
     async fn send(

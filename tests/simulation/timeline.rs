@@ -28,14 +28,14 @@ impl Timeline {
     pub(crate) fn sleep(&self, millis: Millis) -> impl Future<Output = ()> + Send + use<> {
         let (timeline, until) = (self.clone(), self.now() + millis.max(0));
         async move {
-            let (fires, fired) = oneshot::channel();
+            let (timer, ended) = oneshot::channel();
             {
                 let mut state = timeline.state();
                 state.next_number += 1;
                 let key = (until, state.next_number);
-                state.waiting.insert(key, fires);
+                state.waiting.insert(key, timer);
             }
-            let _ = fired.await;
+            let _ = ended.await;
         }
     }
 

@@ -45,7 +45,11 @@ export const start = async (context, page, languages) => {
   announce('TIP6963', state.wallets_of_tron || [], request, context.signal);
   act(context, state);
   // Each state has its own product or donation, so that no state finds the order of another.
-  params.set('store', table.order.store.id);
+  const store = table.order.store.id;
+  params.set('store', store);
   params.set(state.source || 'product', name);
+  // Of a state after the choice, or without a choice, the order is known.
+  const isOffered = state.source || state.open || (!state.order?.status && !state.order?.flow && state.quotes !== 'never');
+  if (!isOffered) sessionStorage.setItem('florin:' + JSON.stringify({ store, product: name }), 'gallery');
   page(context, params);
 };

@@ -70,6 +70,7 @@ export const response = (table, state, params) => {
   /** The customer's actions. Each succeeds, unless the state names its error. */
   const actions = {
     '/attempt': () => changed({ status: 'awaiting_payment' }, { expires_in_seconds: 900 }),
+    '': async () => json({ client_token: 'gallery', order: await actions['/attempt']().json() }),
     '/paid': async (asked) => {
       const { transaction_hash: hash } = await asked.json();
       return changed({ status: 'checking' }, { marked_as_paid: true, transaction_hint: hash });
@@ -86,7 +87,13 @@ export const response = (table, state, params) => {
       default: return refused(state.open);
     }
     opened = true;
-    return json(asked.method === 'POST' ? { client_token: 'gallery', order } : order);
+    return json(order);
+  };
+  const offer = (asked) => {
+    const { environment, store, title, lines, amount, currency } = order;
+    const unpriced = state.quotes === 'refused';
+    const opening = open(asked);
+    return state.open ? opening : json({ environment, store, title, lines, amount, currency, quotes: unpriced ? undefined : table.quotes[state.quotes || 'usual'] });
   };
   const quotes = (asked) => {
     const wanted = state.quotes || 'usual';
@@ -100,10 +107,11 @@ export const response = (table, state, params) => {
   };
   const answered = (path, asked) => {
     if (state.lost && opened) throw new TypeError('the network of the gallery is gone');
-    const isAction = asked.method === 'POST';
-    if (isAction && state.action && (path || state.source)) return state.action === 'never' ? never(asked.signal) : refused(state.action);
+    const isAction = asked.method === 'POST' || (path === '/offer' && state.source);
+    if (isAction && state.action) return state.action === 'never' ? never(asked.signal) : refused(state.action);
     if (actions[path] && isAction) return actions[path](asked);
     if (path === '/events') return never(asked.signal);
+    if (path === '/offer') return offer(asked);
     if (path === '/quotes') return quotes(asked);
     if (path === '/receipt') return json(table.receipt);
     if (path === '/donation') return json(patched(table.donation, state.donation));

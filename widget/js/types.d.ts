@@ -107,17 +107,21 @@ export interface Quote {
   crypto_code: string;
   asset: string;
   asset_name: string;
-  network: string;
-  amount_in_crypto?: string;
-  min?: string;
-  max?: string;
   available: boolean;
   reason?: string;
   limit_in_order_currency?: string;
+  name: string;
+  detail: string;
+  amount_shown?: string;
+  limit_shown?: string;
+  badge?: string;
+  confirms_network?: boolean;
+  is_folded?: boolean;
+  quote_id: string;
 }
 
-/** An order whose asset is to be chosen: `OrderView` of crates/checkout-api/src/order_view.rs, as far as its list shows it. */
-export interface OpenOrder {
+/** What is offered, or an order whose asset is to be chosen: `Offer` of crates/checkout-api/src/offer.rs, as far as the list shows it. */
+export interface Offer {
   environment: string;
   store: { name: string; logo_url?: string; support_url?: string };
   title: string;
@@ -179,6 +183,10 @@ export interface Opening {
   /** The prices, or a promise of them, where an asset is to be chosen. */
   quotes?: unknown;
   asks?: boolean;
+  /** `body` is an offer. */
+  offers?: boolean;
+  /** Why the order has no attempt: an `error` of the proxy. */
+  refusal?: unknown;
   /** Of a refusal. */
   status?: number;
 }

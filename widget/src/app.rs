@@ -60,10 +60,13 @@ fn follow_state(checkout: Checkout) {
         if phase == Phase::LoadingPayment {
             return;
         }
-        let title = checkout.order.with(|order| {
-            let order = order.as_ref()?;
-            let store = order.store.name.as_str();
-            let key = if order.reverted {
+        let is_reverted = checkout
+            .order
+            .with(|order| order.as_ref().is_some_and(|order| order.reverted));
+        let title = checkout.offer.with(|offer| {
+            let offer = offer.as_ref()?;
+            let store = offer.store.name.as_str();
+            let key = if is_reverted {
                 Some("payment_problem")
             } else {
                 title_key(phase)
@@ -76,7 +79,7 @@ fn follow_state(checkout: Checkout) {
                 let values = [("state", state.as_str()), ("store", store)];
                 return Some(i18n.text_with("title_state", &values));
             }
-            let price = i18n.money(order.amount.as_str(), &order.currency);
+            let price = i18n.money(offer.amount.as_str(), &offer.currency);
             Some(i18n.text_with("title_pay", &[("store", store), ("price", &price)]))
         });
         if let Some(title) = title {

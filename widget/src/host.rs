@@ -27,6 +27,9 @@ extern "C" {
     /// The `crypto_code` that was chosen last on this origin; empty for none.
     #[wasm_bindgen(method)]
     pub(crate) fn recall(this: &Host) -> String;
+    /// What is sold, with its shop and price, as it was drawn last.
+    #[wasm_bindgen(method)]
+    pub(crate) fn about(this: &Host) -> Node;
     /// Keeps a `crypto_code` as the one that was chosen last.
     #[wasm_bindgen(method)]
     pub(crate) fn remember(this: &Host, crypto_code: &str);
@@ -49,10 +52,14 @@ extern "C" {
     /// What opening the order brought, once, if it came with its prices before the program did.
     #[wasm_bindgen(method)]
     pub(crate) fn take_opening(this: &Host) -> Option<HostResponse>;
-    /// Opens the order; brings a [`HostResponse`]. `again` leaves the known order and opens another; an empty `amount` is
-    /// none.
+    /// Finds the order, or what is offered while there is none; brings a [`HostResponse`]. `again` leaves the known order; an
+    /// empty `amount` is the one before.
     #[wasm_bindgen(method)]
     pub(crate) fn open(this: &Host, again: bool, amount: &str) -> Promise;
+    /// Opens the order with an attempt in this asset; brings a [`HostResponse`]. Repeated while it is under way, it sends
+    /// nothing.
+    #[wasm_bindgen(method)]
+    pub(crate) fn choose(this: &Host, crypto_code: &str, quote_id: &str) -> Promise;
     /// Returns `true` if an order may exist that this checkout has not shown: its token is known, or was signed by the shop.
     #[wasm_bindgen(method)]
     pub(crate) fn may_exist(this: &Host) -> bool;
@@ -83,7 +90,7 @@ extern "C" {
     /// The order's client token; absent while there is no order.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn token(this: &HostResponse) -> Option<String>;
-    /// The order; without a token a refusal, or the donation that needs an amount.
+    /// The order; without a token a refusal, what is offered, or the donation that needs an amount.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn body(this: &HostResponse) -> JsValue;
     #[wasm_bindgen(method, getter)]
@@ -91,6 +98,12 @@ extern "C" {
     /// The prices, or a promise of them or of nothing, where an asset is to be chosen.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn quotes(this: &HostResponse) -> JsValue;
+    /// `true` where `body` is an offer.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn offers(this: &HostResponse) -> Option<bool>;
+    /// Why the order has no attempt, as the proxy wrote it; `undefined` if it has one, or if none was asked for.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn refusal(this: &HostResponse) -> JsValue;
     /// `true` while the customer has yet to name the amount of a donation.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn asks(this: &HostResponse) -> Option<bool>;

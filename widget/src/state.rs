@@ -23,6 +23,6 @@ mod updates;
 #[cfg(target_arch = "wasm32")]
 pub(crate) use self::{
     checkout::{Checkout, PaymentScreens, Press, Quotes, Shared, use_checkout},
-    connection::{Connection, Done, Opened, Request},
+    connection::{Chosen, Connection, Done, Opened, Request},
     problem::Problem,
 };

@@ -32,6 +32,7 @@ pub struct Offer {
     pub order_exists: bool,
 }
 
+/// What an order sells, without quotes.
 impl From<&OrderView> for Offer {
     fn from(order: &OrderView) -> Self {
         Self {
@@ -42,7 +43,7 @@ impl From<&OrderView> for Offer {
             amount: order.amount.clone(),
             currency: order.currency.clone(),
             quotes: None,
-            order_exists: true,
+            order_exists: false,
         }
     }
 }

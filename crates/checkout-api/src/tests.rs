@@ -146,7 +146,8 @@ fn an_order_is_on_the_wire_with_what_it_has() {
             "checked_seconds_ago": 4,
         }),
     );
-    let opened = json!({ "client_token": "t", "order": order, "quotes": [] });
+    let refusal = json!({ "code": "quote_expired", "message": "Choose again." });
+    let opened = json!({ "client_token": "t", "order": order, "refusal": refusal });
     on_the_wire::<Opened>(&opened);
 }
 
@@ -157,6 +158,8 @@ fn a_quote_is_on_the_wire_with_and_without_a_price() {
         "asset": "USDT",
         "asset_name": "Tether",
         "network": "Tron",
+        "name": "USDT · Tron",
+        "detail": "Tether",
         "available": false,
         "quote_id": "c1",
         "valid_for_seconds": 60,
@@ -168,6 +171,11 @@ fn a_quote_is_on_the_wire_with_and_without_a_price() {
         "min": "10",
         "max": "5000",
         "limit_in_order_currency": "6.43",
+        "amount_shown": "19.90 USDT",
+        "limit_shown": "10 USDT",
+        "badge": "TRX",
+        "confirms_network": true,
+        "is_folded": true,
     });
     on_the_wire::<Quote>(&with(quote.clone(), &priced));
     let words = "below_minimum above_maximum not_priced unknown_asset";

@@ -3,6 +3,7 @@
 pub(crate) mod offers;
 pub(crate) mod orders;
 pub(crate) mod payments;
+pub(crate) mod source;
 
 use std::convert::Infallible;
 use std::net::IpAddr;

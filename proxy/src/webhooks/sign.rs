@@ -9,7 +9,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
-use secrecy::{ExposeSecret as _, SecretSlice};
+use secrecy::{ExposeSecret, SecretSlice};
 
 use crate::auth::mac;
 
@@ -33,7 +33,7 @@ impl WebhookSecrets {
     }
 
     pub(crate) fn expose(&self) -> impl Iterator<Item = &[u8]> {
-        self.0.iter().map(|secret| secret.expose_secret())
+        self.0.iter().map(ExposeSecret::expose_secret)
     }
 }
 

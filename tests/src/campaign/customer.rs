@@ -233,7 +233,7 @@ impl Customers {
         let order = new_order(random);
         let page = "/v1/checkout";
         let source = random.weigh(&ORDER_SOURCES);
-        let (path, key, body) = match source {
+        let (path, key, mut body) = match source {
             OrderSource::StoreServer => ("/v1/orders", Some(secrets::STORE_KEY), order),
             OrderSource::Product => {
                 let product = random.pick(&["ebook", "mug"]);
@@ -253,6 +253,17 @@ impl Customers {
                 (page, None, body)
             }
         };
+        // Quotes are those of all orders: a product's hold for a token as well.
+        if path == page && random.percent(60) {
+            let offer = self.request(Method::GET, &format!("{page}/offer?store=demo&product=mug"));
+            let offer = self.send_until_answered(&offer).await?;
+            let quotes = offer["quotes"].as_array().cloned().unwrap_or_default();
+            if let Some(quote) = quotes.iter().find(|quote| quote["available"] == true) {
+                body["crypto_code"] = quote["crypto_code"].clone();
+                body["quote_id"] = quote["quote_id"].clone();
+                self.count("chose with the order");
+            }
+        }
         let idempotency_key = random
             .percent(15)
             .then(|| format!("once-{:016x}", random.draw()));

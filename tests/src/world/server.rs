@@ -27,10 +27,10 @@ use crate::clock::MovableClock;
 use crate::http_response::HttpResponse;
 use crate::wait::eventually;
 
-/// Shorter than the 10 s of production, so that tests of a slow gateway are quick.
+/// Shorter than the 10 s of production, so that tests of a slow gateway are quick; long enough for a machine that starts browsers.
 const DEADLINES: Deadlines = Deadlines {
     connect: Duration::from_secs(2),
-    total: Duration::from_secs(2),
+    total: Duration::from_secs(4),
 };
 const END: Duration = Duration::from_secs(15);
 

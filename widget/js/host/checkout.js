@@ -2,14 +2,15 @@
 import { chooseLanguage } from '../locale.js';
 import { followTopLink } from '../top_links.js';
 import { recall, remember } from '../storage.js';
-import { createEarlyChoice, prepareAmounts } from './early_choice.js';
+import { createEarlyChoice } from './early_choice.js';
 import { BASE, loadPayment, loadPaymentScript, loadPaymentStyle, loadProgram, loadStyle, loadTheme, showIcon } from './files.js';
 import { createContainer } from './container.js';
 import { GLYPHS } from './glyphs.js';
 import { LANGUAGES, createMenu, createWords, focusAgain } from './language.js';
 import { opener, uncached } from './order.js';
+import { clean, createAbout, prepareAmounts } from './summary.js';
 import { createWallets } from './wallets.js';
-/** @import { Context, Labels, Opening, Read, Words } from '../types.d.ts' */
+/** @import { Context, Labels, Opening, OrderBody, Quote, Read, Words } from '../types.d.ts' */
 
 /** The longest that the screens wait for the order; then they show that they wait. */
 const PATIENCE_MS = 3000;
@@ -45,7 +46,7 @@ export const showCheckout = async (context, read, isPage) => {
   box.addEventListener('click', (event) => followTopLink(event, () => context.examine({ isSandboxed: true })), { signal });
   /** @param {string} name @param {unknown} [detail] */
   const emit = (name, detail) => element.dispatchEvent(new CustomEvent('florin-' + name, { bubbles: true, composed: true, detail }));
-  const { open, mayExist } = opener(read);
+  const { open, choose, mayExist } = opener(read);
   /** Whether the gateway's page may be framed. */
   const embed = isPage && parent !== window && read('display') !== 'redirect';
   const first = open(false).then((opening) => (embed && opening.body?.flow === 'hosted' ? reopenWithoutPolicy(opening) : opening));
@@ -53,24 +54,25 @@ export const showCheckout = async (context, read, isPage) => {
   let isRefused = false;
   /** Whether the order is beyond the asset choice. */
   const isChosen = first.then(({ body }) => !!body?.status && (body.status !== 'open' || body.flow === 'hosted'), () => false);
-  // Then the payment's screens are needed at once: beside the program, not after it.
-  isChosen.then(async (isNeeded) => {
-    if (isNeeded) await Promise.all([loadPayment(context.load), loadPaymentStyle(context.load), loadPaymentScript(context.load)]);
-  }).catch(() => {});
+  /** Then the payment's screens are needed at once: beside the program, not after it. */
+  const loadPaymentParts = () => Promise.all([loadPayment(context.load), loadPaymentStyle(context.load), loadPaymentScript(context.load)]).catch(() => {});
+  isChosen.then((isNeeded) => void (isNeeded && loadPaymentParts()));
   // The language of a shop's page counts; that of the proxy's page is set here.
   const [file, locale] = chooseLanguage((tag) => LANGUAGES.has(tag), read('locale'), !isPage && document.documentElement.lang);
   if (isPage) document.documentElement.lang = file;
-  first.then(({ body }) => {
+  /** What of a refusal the merchant can mend. @param {Opening} opening */
+  const examine = ({ body }) => {
     const { code, reason } = body?.error || {};
     if (code === 'origin_not_allowed') context.examine({ isRejected: true });
     else if (reason) {
       isRefused = true;
       context.examine({ reason });
     }
-  }, () => void (isPage || context.examine({})));
+  };
+  first.then(examine, () => void (isPage || context.examine({})));
   const texts = createWords(file, read('words'));
   const wallets = createWallets(context, texts.wallets);
-  const loadingWords = texts.first();
+  const loadingWords = texts.first().then(clean);
   loadingWords.catch(() => {});
   let isWaiting = true;
   const { container, showSkeleton, applyTheme, removeSkeleton } = createContainer(context, read, isPage, emit);
@@ -93,9 +95,24 @@ export const showCheckout = async (context, read, isPage) => {
   };
   // While the prices are on their way: a theme takes long to apply.
   applyThemeFor(first).catch(() => {});
+  const keepAsset = (/** @type {string} */ code) => {
+    remember(LAST_ASSET, code, 'localStorage');
+    // Beside the gateway's response.
+    wallets.prepare();
+  };
+  /** Sends the choice from the list before the program, which begins with the answer or waits for it. @param {Quote} quote */
+  const chooseEarly = async ({ crypto_code: code, quote_id: quote }) => {
+    keepAsset(code);
+    loadPaymentParts();
+    const opening = await choose(code, quote);
+    if (opening.token && isFirst) known = opening;
+  };
+  /** @type {OrderBody | undefined} What was found last: an order, an offer or a donation. */
+  let sold;
   /** @type {Opening | undefined} The order, once its prices are there. */
   let known;
   const opened = first.then(async (opening) => {
+    sold = opening.body;
     known = { ...opening, quotes: await opening.quotes };
   });
   /** Replaces the skeleton: the list or the screens follow in the same task. @param {Words} words */
@@ -109,6 +126,13 @@ export const showCheckout = async (context, read, isPage) => {
     const { pressed } = box.dataset;
     if (pressed) [...container.querySelectorAll('button')].find(({ dataset }) => dataset.testid === pressed)?.click();
   };
+  /** @type {{ body?: OrderBody, about?: HTMLElement }} What is sold, as it was drawn last. */
+  let drawn = {};
+  /** The summary of what was found last: one element for both lists. @param {Words} words */
+  const drawAbout = (words) => {
+    if (drawn.body !== sold) drawn = { body: sold, about: createAbout(sold, words, locale, isPage ? 'h1' : 'p') };
+    return /** @type {HTMLElement} */ (drawn.about);
+  };
   /** @type {ReturnType<typeof createEarlyChoice>} */
   let early;
   const showEarlyChoice = async () => {
@@ -116,7 +140,7 @@ export const showCheckout = async (context, read, isPage) => {
     // An asset that the page names is chosen at once, without a list.
     if (signal.aborted || !isWaiting || !known || read('asset')) return;
     try {
-      early = createEarlyChoice(known, words, locale, { isPage, last: lastAsset(), menu, kept: box.dataset });
+      early = createEarlyChoice(known, words, locale, { about: drawAbout(words), last: lastAsset(), menu, kept: box.dataset, choose: (quote) => chooseEarly(quote).catch(() => {}) });
     } catch (error) {
       // The program shows the choice, or what is wrong with it.
       console.error('florin:', error);
@@ -153,11 +177,7 @@ export const showCheckout = async (context, read, isPage) => {
       menu,
       asset: read('asset') || '',
       recall: lastAsset,
-      remember: (/** @type {string} */ code) => {
-        remember(LAST_ASSET, code, 'localStorage');
-        // Beside the gateway's response.
-        wallets.prepare();
-      },
+      remember: keepAsset,
       heading: isPage ? 'h1' : 'p',
       repeatable: !read('client-token') && !read('order-token'),
       embed,
@@ -171,7 +191,19 @@ export const showCheckout = async (context, read, isPage) => {
         const opening = isFirst ? first : open(again, amount);
         isFirst = false;
         applyThemeFor(opening).catch(() => {});
-        return opening;
+        return opening.then((found) => {
+          sold = found.body;
+          return found;
+        });
+      },
+      about: () => drawAbout(words),
+      choose: (/** @type {string} */ code, /** @type {string} */ quote) => {
+        const opening = choose(code, quote);
+        return opening.then((found) => {
+          examine(found);
+          if (found.token) sold = found.body;
+          return found;
+        });
       },
       uncached,
       may_exist: mayExist,

@@ -1,4 +1,4 @@
-/** The order: found again, or opened from what the attributes name. */
+/** The order: found again, or opened by a choice from what the attributes name. */
 import { recall, remember } from '../storage.js';
 import { BASE } from './files.js';
 /** @import { Opening, OrderBody, Read } from '../types.d.ts' */
@@ -8,7 +8,7 @@ const REQUEST_TIMEOUT_MS = 20000;
 const SOURCES = ['product', 'donation', 'order-token', 'client-token'];
 
 /**
- * The members of POST /v1/checkout that the attributes name.
+ * The members of POST /v1/checkout that the attributes name, without a choice.
  *
  * @param {Read} read
  */
@@ -28,7 +28,7 @@ const requestOf = (read) => {
 export const uncached = () => (navigator.serviceWorker?.controller ? '?' + Date.now() : '');
 
 /**
- * @param {string} path @param {string} method @param {Record<string, string>} [headers] @param {string} [body]
+ * @param {string} path @param {string} method @param {Record<string, string>} [headers] @param {string | URLSearchParams} [body]
  * @returns {Promise<[Response, any]>}
  */
 const call = async (path, method, headers, body) => {
@@ -47,21 +47,22 @@ const refuse = (message) => {
 };
 
 /**
- * The order with its prices, where an asset is to be chosen: those that came with it, or a request for them.
+ * The order with a request for its prices, where an asset is to be chosen.
  *
- * @param {string} token @param {OrderBody} body @param {unknown} given @returns {Opening}
+ * @param {string} token @param {OrderBody} body @returns {Opening}
  */
-const prefetch = (token, body, given) => {
+const prefetch = (token, body) => {
   const prices = async () => {
     const [response, quotes] = await call('/quotes' + uncached(), 'GET', { authorization: 'Bearer ' + token });
     return response.ok && quotes;
   };
-  return { token, body, quotes: body.status === 'open' && body.flow !== 'hosted' && (given || prices().catch(() => {})) };
+  return { token, body, quotes: body.status === 'open' && body.flow !== 'hosted' && prices().catch(() => {}) };
 };
 
 /**
- * Returns what opens the order: the one whose token is known, else a new one. Without a token in the result, `body` is a
- * refusal, or with `asks` a donation that needs an amount. `mayExist`: an order may have been opened before.
+ * Returns what finds the order whose token is known, or what is offered, of which a choice opens one. Without a token in the
+ * result, `body` is a refusal, with `offers` an offer, or with `asks` a donation that needs an amount. `mayExist`: an order may
+ * have been opened before.
  *
  * @param {Read} read
  */
@@ -69,39 +70,78 @@ export const opener = (read) => {
   const request = requestOf(read);
   const given = read('client-token');
   const store = read('store');
-  /** A page that names its store shows no other store's order. */
-  const known = (/** @type {string} */ token, /** @type {OrderBody} */ body, /** @type {unknown} */ quotes = undefined) => (!store || !body.store || body.store.id === store ? prefetch(token, body, quotes) : refuse('This order is not of the store ' + store + '.'));
-  const key = 'florin:' + JSON.stringify(request);
+  const source = JSON.stringify(request);
+  const key = 'florin:' + source;
+  /** What is sent to open the order, until it is decided: `{id, sent}`. One at a time, so that no two orders are opened. */
+  const slot = 'idempotency:' + source;
   const named = SOURCES.filter(read);
-  /** @type {(again: boolean, amount?: string) => Promise<Opening>} */
-  const open = async (again, amount) => {
+  /** @type {string | undefined} What the customer of a donation gives. */
+  let amount;
+  /** @type {Promise<Opening> | undefined} */
+  let choosing;
+  const bearer = (/** @type {string} */ token) => ({ authorization: 'Bearer ' + token });
+  /** A page that names its store shows no other store's order. */
+  const known = (/** @type {string} */ token, /** @type {OrderBody} */ body) => (!store || !body.store || body.store.id === store ? prefetch(token, body) : refuse('This order is not of the store ' + store + '.'));
+
+  /** Opens the order. Kept before it is sent: a lost response or a reload opens no second one. @param {string} sent @param {string} [id] @returns {Promise<Opening>} */
+  const post = async (sent, id = crypto.getRandomValues(new Uint8Array(16)).join('')) => {
+    remember(slot, JSON.stringify({ id, sent }));
+    const [response, body] = await call('', 'POST', { 'content-type': 'application/json', 'idempotency-key': id }, sent);
+    if (response.ok) remember(key, body.client_token);
+    // Done, or refused for good: the next call is another request.
+    if (response.status < 409 || response.status === 422 || body.offer) remember(slot);
+    return response.ok ? { ...known(body.client_token, body.order), refusal: body.refusal } : { body, status: response.status };
+  };
+  /** Sends again what was not decided. @returns {Promise<Opening | undefined>} Nothing, if it opened no order and never will. */
+  const resume = async () => {
+    const kept = recall(slot);
+    if (!kept) return;
+    const { id, sent } = JSON.parse(kept);
+    const opening = await post(sent, id);
+    if (opening.token || recall(slot)) return opening;
+  };
+  /** @param {boolean} again @param {string} [given_amount] @returns {Promise<Opening>} */
+  const open = async (again, given_amount) => {
     if (named.length !== 1 || ((request.product || request.donation) && !request.store)) {
       return refuse('Name exactly one of ' + SOURCES.join(', ') + ', the first two with a store; named: ' + (named.join(', ') || 'none') + '.');
     }
     // No header takes other characters, and no token has them.
     if (given && !/^[!-~]+$/.test(given)) return refuse('client-token has characters that no token has.');
     if (again) remember(key);
+    amount = given_amount || (again ? undefined : amount);
     const token = given || recall(key);
     if (token) {
-      const [response, body] = await call(uncached(), 'GET', { authorization: 'Bearer ' + token });
+      const [response, body] = await call(uncached(), 'GET', bearer(token));
       if (response.ok) return known(token, body);
       if (given || response.status !== 404) return { body, status: response.status };
       remember(key);
     }
+    const resumed = await resume();
+    if (resumed) return resumed;
     if (request.donation && !request.amount && !amount) {
       const [response, body] = await call('/donation?' + new URLSearchParams({ store: String(request.store), donation: String(request.donation) }), 'GET');
       return { asks: response.ok, body, status: response.status };
     }
-    const sent = JSON.stringify(amount ? { ...request, amount } : request);
-    // Kept before it is sent: a lost response or a reload opens no second order.
-    const slot = 'idempotency:' + sent;
-    const id = recall(slot) || crypto.getRandomValues(new Uint8Array(16)).join('');
-    remember(slot, id);
-    const [response, body] = await call('', 'POST', { 'content-type': 'application/json', 'idempotency-key': id }, sent);
-    if (response.ok) remember(key, body.client_token);
-    // Done, or refused for good: the next call is another request.
-    if (response.status < 409 || response.status === 422) remember(slot);
-    return response.ok ? known(body.client_token, body.order, body.quotes) : { body, status: response.status };
+    const members = new URLSearchParams(/** @type {any} */ (amount ? { ...request, amount } : request));
+    // A token stands in no address.
+    const [response, body] = await (request.order_token ? call('/offer', 'POST', undefined, members) : call('/offer?' + members, 'GET'));
+    if (body.order_exists) return post(source);
+    return { offers: response.ok, body, quotes: body.quotes, status: response.status };
   };
-  return { open, mayExist: () => !!(given || request.order_token || recall(key)) };
+  /** @param {string} crypto_code @param {string} quote_id @returns {Promise<Opening>} */
+  const choose = async (crypto_code, quote_id) => {
+    const resumed = await resume();
+    const choice = { crypto_code, quote_id };
+    if (!resumed) return post(JSON.stringify({ ...request, ...(amount && { amount }), ...choice }));
+    const { token, body } = resumed;
+    const isChosen = /** @type {any} */ (body).attempt?.crypto_code === crypto_code;
+    if (!token || isChosen) return resumed;
+    const [response, found] = await call('/attempt', 'POST', { ...bearer(token), 'content-type': 'application/json' }, JSON.stringify(choice));
+    return response.ok ? known(token, found) : { ...resumed, refusal: found.error };
+  };
+  return {
+    open,
+    choose: (/** @type {string} */ code, /** @type {string} */ quote) => (choosing ||= choose(code, quote).finally(() => (choosing = undefined))),
+    mayExist: () => !!(given || request.order_token || recall(key) || recall(slot)),
+  };
 };

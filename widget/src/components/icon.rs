@@ -3,7 +3,6 @@
 
 use leptos::prelude::*;
 
-use crate::format::networks::coin_of;
 use crate::state::use_checkout;
 
 /// The path of a tick, from one end of the pen to the other, in a square of 24.
@@ -31,19 +30,10 @@ pub(crate) fn Drawing(
     }
 }
 
-/// The icon of an asset on a network. `several`: the asset exists on other networks as well, so that this one shows.
+/// The icon of an asset, with the coin of its network where it needs one.
 #[component]
-pub(crate) fn AssetIcon<'a>(
-    asset: &'a str,
-    network: &'a str,
-    several: bool,
-) -> impl IntoView + use<> {
-    let coin = coin_of(network);
-    // A network that is not known has a letter for its badge, which may be the asset's.
-    let is_repeated =
-        coin == asset || (coin == network && coin.chars().next() == asset.chars().next());
-    let badge = (several && !network.is_empty() && !is_repeated)
-        .then(|| view! { <span class="badge">{disc(coin)}</span> });
+pub(crate) fn AssetIcon<'a>(asset: &'a str, badge: Option<&'a str>) -> impl IntoView + use<> {
+    let badge = badge.map(|coin| view! { <span class="badge">{disc(coin)}</span> });
     view! {
         <span class="coin" aria-hidden="true">
             {disc(asset)}

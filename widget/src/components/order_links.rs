@@ -15,21 +15,21 @@ pub(crate) fn HelpLink(
     #[prop(optional)] part: Option<&'static str>,
 ) -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
-    let order = checkout.order.get_untracked();
-    let url = order
-        .as_ref()
-        .and_then(|order| order.store.support_url.as_deref());
-    let has_help = url.is_some_and(|url| links::support(url, "", &[]).is_some());
+    let offer = checkout.offer.get_untracked();
+    let url = offer.and_then(|offer| offer.store.support_url.clone());
+    let url = url.filter(|url| links::support(url, "", &[]).is_some());
     let store = checkout.store_name();
-    let href = move || {
-        let order = checkout.order.get()?;
-        let url = order.store.support_url.as_deref()?;
-        let has_texts = checkout.payment_screens.get() == PaymentScreens::Loaded;
-        let (subject, lines) = request_for_help(i18n, &order, has_texts);
-        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        links::support(url, &subject, &lines)
-    };
-    has_help.then(|| {
+    url.map(|url| {
+        let href = move || {
+            let Some(order) = checkout.order.get() else {
+                let offer = checkout.offer.get()?;
+                return links::support(&url, &offer.store.name, &[&offer.title, ""]);
+            };
+            let has_texts = checkout.payment_screens.get() == PaymentScreens::Loaded;
+            let (subject, lines) = request_for_help(i18n, &order, has_texts);
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            links::support(&url, &subject, &lines)
+        };
         view! {
             <a
                 class=class

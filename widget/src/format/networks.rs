@@ -2,11 +2,6 @@
 
 use florin_money::Network;
 
-/// The symbol of a network's coin; the network's own name where it is not known.
-pub fn coin_of(network: &str) -> &str {
-    Network::of(network).map_or(network, |network| network.coin)
-}
-
 /// The name of a coin on its own network: `Bitcoin`. The network of BNB has another name than its coin.
 pub fn coin_name<'a>(asset: &'a str, network: &'a str) -> &'a str {
     if asset == "BNB" { asset } else { network }
@@ -15,7 +10,7 @@ pub fn coin_name<'a>(asset: &'a str, network: &'a str) -> &'a str {
 /// Returns `true` if the asset is a token on this network or a coin of another one: it exists on several networks, and a
 /// payment on the wrong one is lost.
 pub fn needs_network_warning(asset: &str, network: &str) -> bool {
-    coin_of(network) != asset
+    Network::coin_of(network) != asset
 }
 
 /// Returns `true` if each typed word is in one of the names, so that `usdt tron` finds Tether on Tron. No word finds
@@ -31,19 +26,6 @@ mod tests {
     use florin_money::Asset;
 
     use super::*;
-
-    #[test]
-    fn the_early_list_has_the_same_networks() {
-        let script = include_str!("../../js/host/early_choice.js");
-        for network in Network::ALL {
-            let Network {
-                name, coin, names, ..
-            } = network;
-            let entry = format!("['{name}', ['{coin}', '{names}']],");
-            assert!(script.contains(&entry), "{entry}");
-        }
-        assert_eq!(script.matches("', ['").count(), Network::ALL.len());
-    }
 
     #[test]
     fn only_the_tethers_need_a_network_warning() {
@@ -62,7 +44,6 @@ mod tests {
     #[test]
     fn ether_on_another_network_is_a_guest() {
         assert!(needs_network_warning("ETH", "Arbitrum"));
-        assert_eq!(coin_of("Arbitrum"), "Arbitrum");
     }
 
     const TETHER: [&str; 5] = ["Tether", "USDT", "Tron", "USDTTRC20", "TRC20 / TRON"];

@@ -268,8 +268,12 @@ mod tests {
             }
         }
         for key in english.keys() {
-            let used = source.contains(&["\"", key, "\""].concat())
-                || source.contains(&["words.", key].concat());
+            let written = [
+                format!("\"{key}\""),
+                format!("'{key}'"),
+                format!("words.{key}"),
+            ];
+            let used = written.iter().any(|written| source.contains(written));
             assert!(used, "{key:?} is never shown");
         }
     }

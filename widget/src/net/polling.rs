@@ -9,7 +9,7 @@ mod stream;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
 
-use florin_checkout_api::{ErrorCode, OrderView, Quote};
+use florin_checkout_api::{ErrorCode, OpenAttempt, OrderView, Quote};
 use js_sys::Function;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
@@ -21,7 +21,7 @@ use super::requests::Requests;
 use crate::browser::{document, drift_ms, is_hidden, now_ms, random, spawn, window};
 use crate::host::Host;
 use crate::state::phase::Phase;
-use crate::state::{Checkout, Connection, Done, Opened, Problem, Request};
+use crate::state::{Checkout, Chosen, Connection, Done, Opened, Problem, Request};
 
 /// Failures in a row after which the page says that it is offline.
 const OFFLINE_AFTER: u32 = 2;
@@ -157,9 +157,9 @@ impl Polling {
 
     fn count_to_retry(&self) {
         let left = self.retry_ms.get().saturating_sub(now_ms()).div_ceil(1000);
-        if let Some(checkout) = self.checkout() {
+        if let Some(shared) = self.checkout().and_then(Checkout::shared) {
             let left = u32::try_from(left).unwrap_or_default();
-            checkout.retry_in_seconds.set(left);
+            shared.retry_in_seconds.set(left);
         }
     }
 
@@ -199,6 +199,11 @@ impl Connection for Polling {
             done(response);
         });
         self.request(|requests| async move { requests.open(opening).await }, done);
+    }
+
+    fn choose(&self, choice: OpenAttempt, done: Done<Chosen>) {
+        let request = |requests: Rc<Requests>| async move { requests.choose(choice).await };
+        self.request(request, done);
     }
 
     fn quotes(&self, done: Done<Vec<Quote>>) {

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use florin_checkout_api::{DonationView, OrderView, Quote, from_json};
+use florin_checkout_api::{DonationView, OpenAttempt, OrderView, Quote, from_json};
 use gloo_net::http::{RequestBuilder, Response};
 use js_sys::{JSON, Promise};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCache};
 
 use crate::format::links::handoff;
 use crate::host::{Host, HostResponse};
-use crate::state::{Opened, Problem, Request};
+use crate::state::{Chosen, Opened, Problem, Request};
 
 /// A request that takes longer is given up and sent again.
 const TIMEOUT_MS: u32 = 20_000;
@@ -47,6 +47,22 @@ impl Requests {
         self.read_opening(&response.unchecked_into())
     }
 
+    /// Opens the order with an attempt in this asset.
+    pub(super) async fn choose(&self, choice: OpenAttempt) -> Result<Chosen, Problem> {
+        let opening = self.host.choose(&choice.crypto_code, &choice.quote_id);
+        let response = JsFuture::from(opening).await;
+        let response: HostResponse = response.map_err(|_| Problem::Network)?.unchecked_into();
+        let Opened::Order(order) = self.read_opening(&response)? else {
+            return Err(Problem::Unreadable);
+        };
+        let refusal = response.refusal();
+        let refusal = (!refusal.is_undefined()).then(|| read(&stringify(&refusal)?));
+        Ok(Chosen {
+            order: *order,
+            refusal: refusal.transpose()?.map(Problem::Refused),
+        })
+    }
+
     /// What opening the order brought, with its prices, if it came before the program.
     pub(super) fn take_opening(&self) -> Option<Result<Opened, Problem>> {
         let response = self.host.take_opening()?;
@@ -67,6 +83,9 @@ impl Requests {
             return read::<DonationView>(&body).map(Opened::Donation);
         }
         let Some(token) = response.token() else {
+            if response.offers() == Some(true) {
+                return read(&body).map(Box::new).map(Opened::Offer);
+            }
             return Err(Problem::of_refusal(response.status(), &body));
         };
         *self.token.borrow_mut() = token;

@@ -1,7 +1,7 @@
 //! The choice of the asset.
 //!
-//! Fresh prices change texts in their places: nothing is built anew, so that reading, typing and tabbing go on. From
-//! twelve assets on, those of one coin are one row, and its networks the next step: other rows of the same list.
+//! Fresh prices change texts in their places: nothing is built anew, so that reading, typing and tabbing go on. In a long
+//! list those of one coin are one row, and its networks the next step: other rows of the same list.
 
 mod asset_row;
 mod confirm_network;
@@ -18,8 +18,6 @@ use crate::i18n::use_i18n;
 use crate::state::{Checkout, Quotes, use_checkout};
 
 const AWAITED_ROWS: usize = 6;
-/// Number of assets from which on those of one coin are one row.
-const LONG_LIST: usize = 12;
 
 /// The list of assets, each with what the order costs in it, or the network of the one that was picked.
 #[component]
@@ -51,8 +49,8 @@ fn head(checkout: Checkout) -> AnyView {
     let i18n = checkout.i18n;
     let coin = checkout.choosing_network.get();
     let (heading, hint) = if coin.is_empty() {
-        let order = checkout.order.get_untracked();
-        let price = order.map(|order| i18n.money(order.amount.as_str(), &order.currency));
+        let offer = checkout.offer.get_untracked();
+        let price = offer.map(|offer| i18n.money(offer.amount.as_str(), &offer.currency));
         // Isolated (U+2066, U+2069), so that no language around it reorders its signs.
         let price = format!("\u{2066}{}\u{2069}", price.unwrap_or_default());
         let hint = i18n.text_with("choose_price", &[("price", &price)]);
@@ -136,7 +134,7 @@ fn NoPrices() -> impl IntoView {
 
 /// What the list is made of: it is built anew only when other assets are offered.
 #[derive(Clone, PartialEq, Eq)]
-enum Offer {
+enum Rows {
     Awaited,
     Missing,
     Assets(Vec<String>),
@@ -145,16 +143,16 @@ enum Offer {
 #[component]
 fn AssetList(search: RwSignal<String>) -> impl IntoView {
     let checkout = use_checkout();
-    let offer = Memo::new(move |_| match checkout.quotes.get() {
-        Quotes::Awaited => Offer::Awaited,
-        Quotes::Missing => Offer::Missing,
+    let rows = Memo::new(move |_| match checkout.quotes.get() {
+        Quotes::Awaited => Rows::Awaited,
+        Quotes::Missing => Rows::Missing,
         Quotes::Shown(quotes) => {
             let codes = quotes.iter().map(|quote| quote.crypto_code.clone());
-            Offer::Assets(codes.collect())
+            Rows::Assets(codes.collect())
         }
     });
     move || {
-        let _ = offer.get();
+        let _ = rows.get();
         match checkout.quotes.get_untracked() {
             Quotes::Missing => ().into_any(),
             Quotes::Awaited => {
@@ -184,14 +182,12 @@ fn Options<'a>(quotes: &'a [Quote], search: RwSignal<String>) -> impl IntoView +
     for quote in quotes {
         let is_same = |other: &&Quote| other.asset == quote.asset;
         let coin: Vec<_> = quotes.iter().filter(is_same).collect();
-        let is_in_coin = quotes.len() >= LONG_LIST && coin.len() > 1;
-        if is_in_coin && !coins.contains(&quote.asset.as_str()) {
+        if quote.is_folded && !coins.contains(&quote.asset.as_str()) {
             coins.push(&quote.asset);
             rows.push(view! { <CoinRow coin=&coin search=search /> }.into_any());
         }
         let is_last = quote.available && quote.crypto_code == last;
-        let row =
-            view! { <AssetRow quote=quote search=search is_last=is_last is_in_coin=is_in_coin /> };
+        let row = view! { <AssetRow quote=quote search=search is_last=is_last /> };
         rows.insert(if is_last { 0 } else { rows.len() }, row.into_any());
     }
     // A coin may go with fresh prices while its networks are on the screen.

@@ -43,7 +43,10 @@ pub(super) fn Unavailable() -> impl IntoView {
             {reference.map(|reference| view! { <p class="quiet">{reference}</p> })}
         }
     };
-    let retry_in = move || match checkout.retry_in_seconds.get() {
+    let retry_in = move || match checkout
+        .shared()
+        .map_or(0, |shared| shared.retry_in_seconds.get())
+    {
         0 => String::new(),
         seconds => i18n.text_with("retrying", &[("in", &i18n.ahead(seconds))]),
     };

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
 use super::checkout::Print;
-use super::connection::Request;
+use super::connection::{Chosen, Request};
 use super::phase::Phase;
 use super::{Checkout, Opened, Press, Problem, Quotes};
 use crate::browser::later;
@@ -130,8 +130,30 @@ impl Checkout {
             return;
         }
         self.is_busy.set(true);
+        if let (Request::Attempt(choice), false) = (&request, self.has_order()) {
+            let done = move |response: Result<Chosen, Problem>| {
+                if self.is_removed() {
+                    return;
+                }
+                self.is_busy.set(false);
+                match response {
+                    Ok(Chosen { order, refusal }) => {
+                        self.forget_press();
+                        self.receive(order);
+                        if let Some(problem) = refusal {
+                            self.refuse(press, problem);
+                        }
+                    }
+                    Err(problem) => self.refuse(press, problem),
+                }
+            };
+            shared.connection.choose(choice.clone(), Box::new(done));
+            return;
+        }
         let done = move |response| {
-            let Some(shared) = self.shared() else { return };
+            if self.is_removed() {
+                return;
+            }
             self.is_busy.set(false);
             match response {
                 Ok(order) => {
@@ -139,17 +161,21 @@ impl Checkout {
                     self.is_choosing.set(false);
                     self.update(order);
                 }
-                Err(problem) => {
-                    self.report_press(press, problem);
-                    // The prices or the order may not be what the screen shows.
-                    if self.phase.get_untracked() == Phase::Choosing {
-                        self.load_quotes();
-                    }
-                    shared.connection.poll_now();
-                }
+                Err(problem) => self.refuse(press, problem),
             }
         };
         shared.connection.send(request, Box::new(done));
+    }
+
+    /// Reports a press without a result. The prices or the order may not be what the screen shows.
+    fn refuse(self, press: Press, problem: Problem) {
+        self.report_press(press, problem);
+        if self.phase.get_untracked() == Phase::Choosing {
+            self.load_quotes();
+        }
+        if let Some(shared) = self.shared() {
+            shared.connection.poll_now();
+        }
     }
 }
 
@@ -170,6 +196,7 @@ impl Checkout {
             shared.connection.cancel_retry();
         }
         self.order.set(None);
+        self.offer.set(None);
         self.forget_press();
         self.is_stopped.set(false);
         self.is_choosing.set(false);
@@ -204,6 +231,7 @@ impl Checkout {
             self.is_busy.set(false);
             match response {
                 Ok(Opened::Order(order)) => self.receive(*order),
+                Ok(Opened::Offer(offer)) => self.receive_offer(*offer),
                 Ok(Opened::Donation(donation)) => {
                     self.problem.set(None);
                     self.is_stopped.set(false);

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use florin_checkout_api::{AttemptView, DonationView, OrderView, Quote, SignedReceipt};
+use florin_checkout_api::{AttemptView, DonationView, Offer, OrderView, Quote, SignedReceipt};
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 
@@ -22,6 +22,10 @@ pub(crate) struct Shared {
     pub(super) announcements: Cell<Announcements>,
     /// What the customer has pressed without a result, and how many times in a row.
     pub(super) unfinished: RwSignal<Option<(Press, i32)>>,
+    /// The quotes of the first offer, until the list is there.
+    pub(super) first_quotes: Cell<Option<Vec<Quote>>>,
+    /// Seconds until the order is opened again; 0 while no retry is planned.
+    pub(crate) retry_in_seconds: RwSignal<u32>,
     /// When changed quotes were last announced, by the monotonic clock.
     pub(super) prices_announced_ms: Cell<Option<u64>>,
 }
@@ -85,6 +89,8 @@ pub(crate) struct Checkout {
     pub(crate) i18n: I18n,
     /// The order as the server last described it.
     pub(crate) order: RwSignal<Option<Arc<OrderView>>>,
+    /// What is sold, of the order too, without its quotes.
+    pub(crate) offer: RwSignal<Option<Arc<Offer>>>,
     pub(crate) phase: Memo<Phase>,
     pub(crate) payment_screens: RwSignal<PaymentScreens>,
     pub(crate) quotes: RwSignal<Quotes>,
@@ -108,8 +114,6 @@ pub(crate) struct Checkout {
     pub(crate) seconds_left: RwSignal<u32>,
     /// Seconds since the gateway last answered about the order.
     pub(crate) checked_seconds_ago: RwSignal<u32>,
-    /// Seconds until the order is opened again; 0 while no retry is planned.
-    pub(crate) retry_in_seconds: RwSignal<u32>,
     pub(crate) announcement: RwSignal<String>,
 }
 
@@ -125,6 +129,7 @@ impl Checkout {
         connection: Rc<dyn Connection>,
     ) -> Self {
         let order = RwSignal::new(None);
+        let offer = RwSignal::new(None);
         let donation = RwSignal::new(None);
         let (is_stopped, is_choosing) = (RwSignal::new(false), RwSignal::new(false));
         let payment_screens = RwSignal::new(PaymentScreens::Awaited);
@@ -134,7 +139,9 @@ impl Checkout {
             if order.is_none() && donation.with(Option::is_some) && !is_stopped.get() {
                 return Phase::EnterAmount;
             }
-            let phase = Phase::of(order.as_deref(), is_choosing.get(), is_stopped.get());
+            let has_offer = offer.with(Option::is_some);
+            let (is_choosing, is_stopped) = (is_choosing.get(), is_stopped.get());
+            let phase = Phase::of(order.as_deref(), has_offer, is_choosing, is_stopped);
             // The gateway's page in a frame shows the confirmations itself.
             let is_hosted = order.is_some_and(|order| order.payment_process_url.is_some());
             match phase {
@@ -152,12 +159,15 @@ impl Checkout {
             connection,
             announcements: Cell::default(),
             unfinished: RwSignal::new(None),
+            first_quotes: Cell::default(),
+            retry_in_seconds: RwSignal::new(0),
             prices_announced_ms: Cell::default(),
         };
         Self {
             shared: StoredValue::new_local(Rc::new(shared)),
             i18n,
             order,
+            offer,
             phase,
             payment_screens,
             quotes: RwSignal::new(Quotes::Awaited),
@@ -174,7 +184,6 @@ impl Checkout {
             is_back: RwSignal::new(false),
             seconds_left: RwSignal::new(0),
             checked_seconds_ago: RwSignal::new(0),
-            retry_in_seconds: RwSignal::new(0),
             announcement: RwSignal::new(String::new()),
         }
     }
@@ -209,7 +218,7 @@ impl Checkout {
 
     /// Returns `true` if there is something to show even after a refused request.
     pub(crate) fn has_screen(self) -> bool {
-        self.has_order() || self.donation.with_untracked(Option::is_some)
+        self.offer.with_untracked(Option::is_some) || self.donation.with_untracked(Option::is_some)
     }
 
     /// Returns `true` on the proxy's own page, framed or not.
@@ -225,15 +234,15 @@ impl Checkout {
 
     pub(crate) fn money(self, amount: &str) -> String {
         let currency = self
-            .order
-            .with_untracked(|order| order.as_ref().map(|order| order.currency.clone()));
+            .offer
+            .with_untracked(|offer| offer.as_ref().map(|offer| offer.currency.clone()));
         self.i18n.money(amount, &currency.unwrap_or_default())
     }
 
-    /// The name of the order's store; empty while there is no order.
+    /// The store's name; empty while nothing is shown.
     pub(crate) fn store_name(self) -> String {
-        self.order
-            .with_untracked(|order| order.as_ref().map(|order| order.store.name.clone()))
+        self.offer
+            .with_untracked(|offer| offer.as_ref().map(|offer| offer.store.name.clone()))
             .unwrap_or_default()
     }
 }

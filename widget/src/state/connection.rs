@@ -1,6 +1,8 @@
 //! The proxy as the state calls it.
 
-use florin_checkout_api::{DonationView, MarkPaid, OpenAttempt, OrderView, Quote, ReceiptEmail};
+use florin_checkout_api::{
+    DonationView, MarkPaid, Offer, OpenAttempt, OrderView, Quote, ReceiptEmail,
+};
 
 use super::Problem;
 
@@ -9,7 +11,16 @@ pub(crate) type Done<T> = Box<dyn FnOnce(Result<T, Problem>)>;
 pub(crate) enum Opened {
     /// The customer has yet to name the amount.
     Donation(DonationView),
+    /// An asset has yet to be chosen: there is no order.
+    Offer(Box<Offer>),
     Order(Box<OrderView>),
+}
+
+/// The order that a choice has opened.
+pub(crate) struct Chosen {
+    pub(crate) order: OrderView,
+    /// Why it has no attempt.
+    pub(crate) refusal: Option<Problem>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -23,8 +34,11 @@ pub(crate) enum Request {
 
 /// The proxy, and the polling that keeps the state up to date.
 pub(crate) trait Connection {
-    /// Opens the order. `as_new` leaves the known order and opens another; `amount` is empty except for a donation.
+    /// Finds the order, or what is offered while there is none. `as_new` leaves the known order; `amount` is empty except for a
+    /// donation.
     fn open(&self, as_new: bool, amount: &str, done: Done<Opened>);
+    /// Opens the order with an attempt in this asset.
+    fn choose(&self, choice: OpenAttempt, done: Done<Chosen>);
     /// Gets the quotes: what the order costs in each asset.
     fn quotes(&self, done: Done<Vec<Quote>>);
     /// Gets the receipt of a paid order, as JSON: it is read where it is shown, in a module that is loaded later.

@@ -42,11 +42,19 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// The phase of an order. `choosing`: the customer asked for another asset, which counts as long as the order can
-    /// take one. `stopped`: loading the order failed for good, or before there was one to show.
-    pub fn of(order: Option<&OrderView>, choosing: bool, stopped: bool) -> Self {
-        let Some(order) = order.filter(|_| !stopped) else {
-            return if stopped { Self::Error } else { Self::Loading };
+    /// The phase of an order, or of an offer while there is none. `choosing`: the customer asked for another asset, which
+    /// counts as long as the order can take one. `stopped`: loading the order failed for good, or before there was one to
+    /// show.
+    pub fn of(order: Option<&OrderView>, has_offer: bool, choosing: bool, stopped: bool) -> Self {
+        if stopped {
+            return Self::Error;
+        }
+        let Some(order) = order else {
+            return if has_offer {
+                Self::Choosing
+            } else {
+                Self::Loading
+            };
         };
         if choosing && order.can_open_attempt && !order.status.is_settled() {
             return Self::Choosing;
@@ -144,14 +152,14 @@ mod tests {
     fn a_countdown_at_zero_does_not_end_a_payment() {
         let order = order(Status::AwaitingPayment);
         assert_eq!(order.attempt.as_ref().unwrap().expires_in_seconds, 0);
-        assert_eq!(Phase::of(Some(&order), false, false), Phase::Paying);
+        assert_eq!(Phase::of(Some(&order), true, false, false), Phase::Paying);
     }
 
     #[test]
     fn every_status_has_its_phase() {
         let phases: Vec<Phase> = Status::VARIANTS
             .iter()
-            .map(|status| Phase::of(Some(&order(*status)), false, false))
+            .map(|status| Phase::of(Some(&order(*status)), true, false, false))
             .collect();
         let expected = [
             Phase::Choosing,
@@ -172,30 +180,31 @@ mod tests {
     #[test]
     fn another_asset_can_be_chosen_while_the_order_takes_one() {
         let mut order = order(Status::AwaitingPayment);
-        assert_eq!(Phase::of(Some(&order), true, false), Phase::Choosing);
+        assert_eq!(Phase::of(Some(&order), true, true, false), Phase::Choosing);
         order.can_open_attempt = false;
-        assert_eq!(Phase::of(Some(&order), true, false), Phase::Paying);
+        assert_eq!(Phase::of(Some(&order), true, true, false), Phase::Paying);
     }
 
     #[test]
     fn a_settled_order_offers_no_choice() {
         assert_eq!(
-            Phase::of(Some(&order(Status::Paid)), true, false),
+            Phase::of(Some(&order(Status::Paid)), true, true, false),
             Phase::Paid
         );
     }
 
     #[test]
     fn without_an_order_the_page_loads_until_it_is_stopped() {
-        assert_eq!(Phase::of(None, false, false), Phase::Loading);
-        assert_eq!(Phase::of(None, false, true), Phase::Error);
+        assert_eq!(Phase::of(None, false, false, false), Phase::Loading);
+        assert_eq!(Phase::of(None, true, false, false), Phase::Choosing);
+        assert_eq!(Phase::of(None, true, false, true), Phase::Error);
     }
 
     #[test]
     fn an_address_that_was_never_shown_is_not_waited_for() {
         let mut order = order(Status::AwaitingPayment);
         order.attempt = None;
-        assert_eq!(Phase::of(Some(&order), false, false), Phase::Checking);
+        assert_eq!(Phase::of(Some(&order), true, false, false), Phase::Checking);
     }
 
     #[test]
@@ -209,21 +218,27 @@ mod tests {
     fn a_failure_without_any_payment_is_a_separate_phase() {
         let mut failed = order(Status::Failed);
         failed.failure_reason = Some(FailureReason::NotCompleted);
-        assert_eq!(Phase::of(Some(&failed), false, false), Phase::Failed);
+        assert_eq!(Phase::of(Some(&failed), true, false, false), Phase::Failed);
         failed.failure_reason = Some(FailureReason::NothingReceived);
-        assert_eq!(Phase::of(Some(&failed), false, false), Phase::NotReceived);
+        assert_eq!(
+            Phase::of(Some(&failed), true, false, false),
+            Phase::NotReceived
+        );
     }
 
     #[test]
     fn a_payment_that_was_seen_is_found_before_its_first_block() {
         let mut order = order(Status::Checking);
-        assert_eq!(Phase::of(Some(&order), false, false), Phase::Checking);
+        assert_eq!(Phase::of(Some(&order), true, false, false), Phase::Checking);
         let attempt = order.attempt.as_mut().unwrap();
         attempt.confirmations = Some(Confirmations {
             count: 0,
             required: 3,
         });
-        assert_eq!(Phase::of(Some(&order), false, false), Phase::Processing);
+        assert_eq!(
+            Phase::of(Some(&order), true, false, false),
+            Phase::Processing
+        );
     }
 
     #[test]
@@ -244,7 +259,11 @@ mod tests {
             (Status::Expired, Phase::Expired),
         ] {
             let order = hosted(status);
-            assert_eq!(Phase::of(Some(&order), false, false), phase, "{status:?}");
+            assert_eq!(
+                Phase::of(Some(&order), true, false, false),
+                phase,
+                "{status:?}"
+            );
         }
     }
 }

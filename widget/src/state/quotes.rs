@@ -6,9 +6,8 @@ use florin_checkout_api::Quote;
 use leptos::prelude::*;
 
 use super::checkout::{Checkout, Quotes, Shared};
-use super::{Press, Problem};
+use super::{Opened, Press, Problem};
 use crate::browser::{later, now_ms};
-use crate::format::networks::needs_network_warning;
 
 const FRESH_FOR_MS: i32 = 6_000;
 /// Changed quotes are announced no more often.
@@ -24,36 +23,60 @@ impl Checkout {
     /// Gets the quotes; those on the screen stay until then.
     pub(crate) fn load_quotes(self) {
         let Some(shared) = self.shared() else { return };
-        let done = move |response: Result<Vec<Quote>, Problem>| {
-            let Some(shared) = self.shared() else { return };
-            let quotes = match response {
-                Ok(quotes) => quotes,
-                Err(problem) => {
-                    shared.connection.on_quotes(RETRY_SECONDS);
-                    if !matches!(self.quotes.get_untracked(), Quotes::Shown(_)) {
-                        self.quotes.set(Quotes::Missing);
-                    }
-                    // It lasts: reported once, however often the quotes are requested.
-                    if problem.is_about_currency() && !untrack(|| self.has_unpriced_currency()) {
-                        self.report(problem);
-                    }
-                    return;
-                }
+        if let Some(quotes) = shared.first_quotes.take() {
+            return self.show_quotes(quotes);
+        }
+        if !self.has_order() {
+            let done = move |response: Result<Opened, Problem>| match response {
+                _ if self.is_removed() => {}
+                Ok(Opened::Offer(offer)) => self.receive_offer(*offer),
+                // It was opened elsewhere.
+                Ok(Opened::Order(order)) => self.receive(*order),
+                Ok(Opened::Donation(_)) => {}
+                Err(problem) => self.lack_quotes(problem),
             };
-            let hold = quotes.iter().map(|quote| quote.valid_for_seconds).min();
-            let hold = hold.unwrap_or(USUAL_HOLD_SECONDS);
-            shared.connection.on_quotes(hold.max(SHORTEST_HOLD_SECONDS));
-            let before = self.quotes.get_untracked();
-            self.quotes.set(Quotes::Shown(quotes.into()));
-            match before {
-                Quotes::Shown(before) if self.have_changed(&before) => self.note_fresh(&shared),
-                Quotes::Awaited if !self.is_choosing.get_untracked() => {
-                    self.preselect(&shared.host.asset());
-                }
-                _ => {}
-            }
+            shared.connection.open(false, "", Box::new(done));
+            return;
+        }
+        let done = move |response: Result<Vec<Quote>, Problem>| match response {
+            _ if self.is_removed() => {}
+            Ok(quotes) => self.show_quotes(quotes),
+            Err(problem) => self.lack_quotes(problem),
         };
         shared.connection.quotes(Box::new(done));
+    }
+
+    fn lack_quotes(self, problem: Problem) {
+        self.miss_quotes();
+        // It lasts: reported once, however often the quotes are requested.
+        if problem.is_about_currency() && !untrack(|| self.has_unpriced_currency()) {
+            self.report(problem);
+        }
+    }
+
+    /// There are no prices now. Those on the screen stay.
+    pub(super) fn miss_quotes(self) {
+        let Some(shared) = self.shared() else { return };
+        shared.connection.on_quotes(RETRY_SECONDS);
+        if !matches!(self.quotes.get_untracked(), Quotes::Shown(_)) {
+            self.quotes.set(Quotes::Missing);
+        }
+    }
+
+    pub(super) fn show_quotes(self, quotes: Vec<Quote>) {
+        let Some(shared) = self.shared() else { return };
+        let hold = quotes.iter().map(|quote| quote.valid_for_seconds).min();
+        let hold = hold.unwrap_or(USUAL_HOLD_SECONDS);
+        shared.connection.on_quotes(hold.max(SHORTEST_HOLD_SECONDS));
+        let before = self.quotes.get_untracked();
+        self.quotes.set(Quotes::Shown(quotes.into()));
+        match before {
+            Quotes::Shown(before) if self.have_changed(&before) => self.note_fresh(&shared),
+            Quotes::Awaited if !self.is_choosing.get_untracked() => {
+                self.preselect(&shared.host.asset());
+            }
+            _ => {}
+        }
     }
 
     /// Returns `true` if prices in the order's currency cannot be paid. Reads a signal.
@@ -86,7 +109,7 @@ impl Checkout {
         let Some(quote) = untrack(|| self.quote(crypto_code)) else {
             return;
         };
-        if self.has_several_networks(&quote) {
+        if quote.confirms_network {
             self.forget_press();
             self.confirming.set(quote.crypto_code);
         } else {
@@ -102,21 +125,13 @@ impl Checkout {
         self.open_attempt(quote.crypto_code, quote.quote_id);
     }
 
-    /// Returns `true` if the asset is sent on other networks as well, here or elsewhere.
-    pub(crate) fn has_several_networks(self, quote: &Quote) -> bool {
-        let is_same_asset = |other: &&Quote| other.asset == quote.asset;
-        let shown = untrack(|| self.shown_quotes());
-        let listed = shown.map_or(0, |quotes| quotes.iter().filter(is_same_asset).count());
-        listed > 1 || needs_network_warning(&quote.asset, &quote.network)
-    }
-
     /// The shop's page picked an asset: opened at once, or its network confirmed. It is not kept as the last choice.
     fn preselect(self, crypto_code: &str) {
         let Some(quote) = untrack(|| self.quote(crypto_code)).filter(|quote| quote.available)
         else {
             return;
         };
-        if self.has_several_networks(&quote) {
+        if quote.confirms_network {
             self.confirming.set(quote.crypto_code);
         } else {
             self.open_attempt(quote.crypto_code, quote.quote_id);

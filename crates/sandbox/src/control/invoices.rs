@@ -284,15 +284,12 @@ pub(crate) fn view(invoice: &Invoice, now: Timestamp) -> Value {
 pub(crate) fn session_view(state: &State, session: &Session, now: Timestamp) -> Value {
     let invoice = state.invoices.get(&session.id);
     let request = &session.request;
-    let (status, amount, expires_at) = match invoice {
-        Some(invoice) => {
-            let local = Some(&invoice.terms.local);
-            (invoice.status(now), local, invoice.expires_at)
-        }
-        None => {
-            let amount = request.amount.as_ref();
-            (session.status(now), amount, session.expires_at)
-        }
+    let (status, amount, expires_at) = if let Some(invoice) = invoice {
+        let local = Some(&invoice.terms.local);
+        (invoice.status(now), local, invoice.expires_at)
+    } else {
+        let amount = request.amount.as_ref();
+        (session.status(now), amount, session.expires_at)
     };
     json!({
         "id": session.id,

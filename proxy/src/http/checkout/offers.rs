@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::config::Store;
 use crate::http::body::{Form, Parameters};
-use crate::http::checkout::orders::VerifiedRequest;
+use crate::http::checkout::source::VerifiedRequest;
 use crate::http::error::ApiError;
 use crate::http::middleware::ClientAddress;
 use crate::http::openapi::CHECKOUT;

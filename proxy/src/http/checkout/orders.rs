@@ -11,27 +11,24 @@ use axum::response::Response;
 use florin_checkout_api::{
     DonationView, ErrorBody, ErrorCode, OpenAttempt, OpenOrderRequest, Opened, OrderView,
 };
-use florin_money::{Amount, AmountText};
-use florin_orders::{NewOrder, Snapshot, StoreId};
-use jiff::Timestamp;
+use florin_money::Amount;
+use florin_orders::{NewOrder, Snapshot};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::auth::order_token::{Claims, verify};
-use crate::config::{Config, Store};
 use crate::http::body::{Body, Parameters};
+use crate::http::checkout::source::{VerifiedRequest, store_of_page};
 use crate::http::checkout::{
     ShownOrder, created_or_ok, fresh_token, limit_address, limit_requests, offers, reload,
     request_poll, view_of,
 };
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent_with};
-use crate::http::middleware::{ClientAddress, require_listed_origin};
+use crate::http::middleware::ClientAddress;
 use crate::http::openapi::CHECKOUT;
 use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::http::static_files::etag;
-use crate::orders::open::PriceError;
 use crate::payments::error::PaymentError;
 use crate::payments::open::PaymentMethod;
 use crate::payments::view::store_view;
@@ -152,107 +149,6 @@ struct OpenedOrder {
     refusal: Option<ErrorBody>,
 }
 
-pub(super) enum VerifiedRequest<'a> {
-    Product {
-        store: String,
-        sku: String,
-        quantity: u32,
-    },
-    Donation {
-        store: String,
-        id: String,
-        amount: AmountText,
-    },
-    Signed {
-        store: &'a Store,
-        claims: Claims,
-    },
-}
-
-impl<'a> VerifiedRequest<'a> {
-    /// Verifies an order token. Every refusal is the same to the outside; the log says why, without the token.
-    fn verify(
-        config: &'a Config,
-        request: OpenOrderRequest,
-        now: Timestamp,
-    ) -> Result<Self, ApiError> {
-        match request {
-            OpenOrderRequest::Product {
-                store,
-                product,
-                quantity,
-                ..
-            } => Ok(Self::Product {
-                store,
-                sku: product,
-                quantity: quantity.unwrap_or(1),
-            }),
-            OpenOrderRequest::Donation {
-                store,
-                donation,
-                amount,
-                ..
-            } => Ok(Self::Donation {
-                store,
-                id: donation,
-                amount,
-            }),
-            OpenOrderRequest::OrderToken { order_token, .. } => {
-                Self::verify_token(config, &order_token, now)
-            }
-        }
-    }
-
-    pub(super) fn verify_token(
-        config: &'a Config,
-        order_token: &str,
-        now: Timestamp,
-    ) -> Result<Self, ApiError> {
-        let (stores, audience) = (&config.stores, config.public_url.base());
-        let verified = verify(order_token, stores, audience, now);
-        let (store, claims) = verified.map_err(|reason| {
-            tracing::warn!(%reason, "an order token was rejected");
-            ApiError::InvalidOrderToken(Box::new(reason))
-        })?;
-        Ok(Self::Signed { store, claims })
-    }
-
-    /// The store, if it lists the origin of the page.
-    pub(super) fn store(
-        &self,
-        config: &'a Config,
-        headers: &HeaderMap,
-    ) -> Result<&'a Store, ApiError> {
-        match self {
-            Self::Product { store, .. } | Self::Donation { store, .. } => {
-                store_of_page(config, store, headers)
-            }
-            Self::Signed { store, .. } => {
-                require_listed_origin(config, store, headers)?;
-                Ok(store)
-            }
-        }
-    }
-
-    /// The order with its price. `reference` is for an order to which the store gives none.
-    pub(super) fn price(
-        self,
-        store: &Store,
-        reference: [u8; 16],
-        now: Timestamp,
-    ) -> Result<NewOrder, PriceError> {
-        match self {
-            Self::Product { sku, quantity, .. } => {
-                orders::open::product(store, reference, &sku, quantity, now)
-            }
-            Self::Donation { id, amount, .. } => {
-                orders::open::donation(store, reference, &id, &amount, now)
-            }
-            Self::Signed { claims, .. } => Ok(orders::open::order_token(store, claims, now)),
-        }
-    }
-}
-
 pub(crate) fn describe_open(types: &mut Types) -> Operation {
     Operation::new("open_checkout", CHECKOUT, Auth::None)
         .summary(
@@ -287,17 +183,6 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
              fresh client token.",
             types,
         )
-}
-
-pub(crate) fn store_of_page<'a>(
-    config: &'a Config,
-    id: &str,
-    headers: &HeaderMap,
-) -> Result<&'a Store, ApiError> {
-    let store = StoreId::parse(id).ok().and_then(|id| config.store(&id));
-    let store = store.ok_or_else(|| ApiError::UnknownStore(id.to_owned()))?;
-    require_listed_origin(config, store, headers)?;
-    Ok(store)
 }
 
 /// GET /v1/checkout: shows the order, or 304 if it has not changed since the browser's tag.

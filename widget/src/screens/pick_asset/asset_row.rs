@@ -3,33 +3,28 @@
 use std::sync::Arc;
 
 use florin_checkout_api::{Quote, Unavailable};
-use florin_money::Network;
 use leptos::prelude::*;
 
 use super::search::is_found;
-use crate::components::{AssetIcon, Ltr, coins, focus_heading, keyed};
+use crate::components::{AssetIcon, Ltr, focus_heading, keyed};
 use crate::i18n::{I18n, use_i18n};
 use crate::state::{Checkout, use_checkout};
-use florin_money::{shortened, trimmed};
 
-/// An asset. `is_in_coin`: it is a network of a coin that has a row, and shown among the networks of that coin, when it
-/// is searched for, and as the last choice.
+/// An asset. One that a row of its coin stands for is shown among the networks of that coin, when it is searched for, and as
+/// the last choice.
 #[component]
 pub(super) fn AssetRow<'a>(
     quote: &'a Quote,
     search: RwSignal<String>,
     is_last: bool,
-    is_in_coin: bool,
 ) -> impl IntoView + use<> {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let code = quote.crypto_code.clone();
-    let network = Network::of(&quote.network).filter(|_| is_in_coin);
-    let detail = move || match (checkout.quote(&code), network) {
-        (Some(quote), Some(network)) if quote.available => network.names.to_owned(),
-        (Some(quote), _) => detail(checkout, i18n, &quote),
-        (None, _) => String::new(),
+    let detail = move || {
+        let quote = checkout.quote(&code);
+        quote.map_or_else(String::new, |quote| detail(checkout, i18n, &quote))
     };
-    let is_folded = is_in_coin && !is_last;
+    let is_folded = quote.is_folded && !is_last;
     let found = quote.clone();
     let is_hidden = move || {
         let coin = checkout.choosing_network.get();
@@ -45,15 +40,8 @@ pub(super) fn AssetRow<'a>(
             class="option"
             test_id=format!("asset-{code}")
             codes=vec![code.clone()]
-            icon=view! {
-                <AssetIcon
-                    asset=&quote.asset
-                    network=&quote.network
-                    several=checkout.has_several_networks(quote)
-                />
-            }
-                .into_any()
-            name=name(checkout, quote)
+            icon=view! { <AssetIcon asset=&quote.asset badge=quote.badge.as_deref() /> }.into_any()
+            name=quote.name.clone()
             is_last=is_last
             detail=Arc::new(detail)
             is_hidden=Box::new(is_hidden)
@@ -88,7 +76,7 @@ pub(super) fn CoinRow<'a>(
         search.with(|typed| !typed.is_empty())
             || checkout.choosing_network.with(|coin| !coin.is_empty())
     };
-    let icon = view! { <AssetIcon asset=&first.asset network=&first.network several=false /> };
+    let icon = view! { <AssetIcon asset=&first.asset badge=None /> };
     Some(view! {
         <Row
             class="option has-more"
@@ -178,11 +166,9 @@ fn Row(
 pub(super) fn Cost(codes: Vec<String>) -> impl IntoView {
     let checkout = use_checkout();
     let amounts = Memo::new(move |_| {
-        let mut amounts = codes.iter().filter_map(|code| {
-            let quote = checkout.quote(code)?;
-            let amount = quote.amount_in_crypto?;
-            Some(coins(&shortened(amount.as_str()), &quote.asset))
-        });
+        let mut amounts = codes
+            .iter()
+            .filter_map(|code| checkout.quote(code)?.amount_shown);
         let first = amounts.next()?;
         amounts.all(|other| other == first).then_some(first)
     });
@@ -201,50 +187,26 @@ pub(super) fn Cost(codes: Vec<String>) -> impl IntoView {
     })
 }
 
-pub(super) fn name(checkout: Checkout, quote: &Quote) -> String {
-    if !quote.network.is_empty() && checkout.has_several_networks(quote) {
-        on_network(quote)
-    } else {
-        quote.asset_name.clone()
-    }
-}
-
-/// `USDT · Tron`
-fn on_network(quote: &Quote) -> String {
-    format!("{} · {}", quote.asset, quote.network)
-}
-
+/// What its row says below the name: with the reason, and what would fit where the price is known.
 pub(super) fn detail(checkout: Checkout, i18n: I18n, quote: &Quote) -> String {
-    let rest = if checkout.has_several_networks(quote) {
-        quote.asset_name.clone()
-    } else if !quote.network.is_empty() && quote.asset_name != quote.network {
-        on_network(quote)
-    } else {
-        quote.asset.clone()
+    let Some(reason) = quote.reason else {
+        return quote.detail.clone();
     };
-    match quote.reason {
-        Some(reason) => format!("{rest} · {}", why(checkout, i18n, quote, reason)),
-        None => rest,
-    }
-}
-
-/// The reason, with what would fit where the price is known.
-fn why(checkout: Checkout, i18n: I18n, quote: &Quote, reason: Unavailable) -> String {
-    let (key, key_with_price, limit) = match reason {
-        Unavailable::BelowMinimum => ("below_minimum", "below_minimum_price", &quote.min),
-        Unavailable::AboveMaximum => ("above_maximum", "above_maximum_price", &quote.max),
-        Unavailable::NotPriced => return i18n.text("not_priced"),
-        Unavailable::UnknownAsset => return i18n.text("unknown_asset"),
+    let (key, key_with_price) = match reason {
+        Unavailable::BelowMinimum => ("below_minimum", "below_minimum_price"),
+        Unavailable::AboveMaximum => ("above_maximum", "above_maximum_price"),
+        Unavailable::NotPriced => ("not_priced", ""),
+        Unavailable::UnknownAsset => ("unknown_asset", ""),
     };
-    let limit = limit.as_ref().map(|limit| trimmed(limit.as_str()));
-    let amount = coins(&limit.unwrap_or_default(), &quote.asset);
-    match &quote.limit_in_order_currency {
+    let amount = quote.limit_shown.as_deref().unwrap_or_default();
+    let why = match &quote.limit_in_order_currency {
         Some(price) => {
             let price = checkout.money(price.as_str());
-            i18n.text_with(key_with_price, &[("amount", &amount), ("price", &price)])
+            i18n.text_with(key_with_price, &[("amount", amount), ("price", &price)])
         }
-        None => i18n.text_with(key, &[("amount", &amount)]),
-    }
+        None => i18n.text_with(key, &[("amount", amount)]),
+    };
+    format!("{} · {why}", quote.detail)
 }
 
 /// Notes that the prices have changed: for eyes, since screen readers get an announcement.

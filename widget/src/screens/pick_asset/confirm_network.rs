@@ -4,7 +4,7 @@ use florin_checkout_api::Quote;
 use florin_money::Network;
 use leptos::prelude::*;
 
-use super::asset_row::{Cost, FreshPrices, detail, name};
+use super::asset_row::{Cost, FreshPrices, detail};
 use crate::components::{AssetIcon, Button, Heading, Look, Ltr, Sentence, focus, focus_heading};
 use crate::i18n::use_i18n;
 use crate::state::use_checkout;
@@ -23,7 +23,7 @@ pub(super) fn ConfirmNetwork() -> impl IntoView {
 /// Prices go on changing in it: the price that it shows is the one that is taken.
 #[component]
 fn Step<'a>(quote: &'a Quote) -> impl IntoView + use<> {
-    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let i18n = use_i18n();
     let names = [
         ("asset", quote.asset.as_str()),
         ("network", quote.network.as_str()),
@@ -32,9 +32,9 @@ fn Step<'a>(quote: &'a Quote) -> impl IntoView + use<> {
         <div class="step" data-testid="network">
             <Heading text=i18n.text("network") />
             <div class="option" part="option">
-                <AssetIcon asset=&quote.asset network=&quote.network several=true />
+                <AssetIcon asset=&quote.asset badge=quote.badge.as_deref() />
                 <span class="what">
-                    <b>{name(checkout, quote)}</b>
+                    <b>{quote.name.clone()}</b>
                     <small>{quote.asset_name.clone()}</small>
                 </span>
                 <Cost codes=vec![quote.crypto_code.clone()] />

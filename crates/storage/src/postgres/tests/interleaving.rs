@@ -190,7 +190,7 @@ async fn prepare(storage: &PostgresStorage, steps: [Step; 2], n: u8) {
     if has(&[Step::Confirm, Step::Abandon]) {
         storage.begin(n, n + 150, 20).await.unwrap();
     }
-    if has(&[Step::Claim]) && n % 2 == 0 {
+    if has(&[Step::Claim]) && n.is_multiple_of(2) {
         // Its lease has expired: the request is taken over.
         let (request, asked) = (RequestId([n; 32]), Fingerprint([n; 32]));
         let claim = storage.claim_request(request, asked, at(0), at(20)).await;
