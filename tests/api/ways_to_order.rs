@@ -340,6 +340,12 @@ async fn buy(row: &'static str) {
         let refused = opened.refused(422, "currency_unavailable");
         let message = refused.naming("currency").text_at("/error/message");
         assert!(message.contains(&format!("{account} and USD")), "{message}");
+        // A page says so before anything is chosen.
+        let signer = world.token_signer();
+        let mut claims = signer.claims("cart-2", sent);
+        claims["currency"] = json!(currency);
+        let offer = world.customer().offer_of_token(&signer.sign(&claims)).await;
+        offer.refused(422, "currency_unavailable");
         eventually("the log names it", async || {
             world.logged(alarm).then_some(())
         })

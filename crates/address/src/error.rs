@@ -41,7 +41,7 @@ pub struct UriError {
 /// The part of the text that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Part {
-    /// What stands before the colon; the whole text if there is none.
+    /// What stands before the colon; the whole text if it has no colon.
     #[error("it is no payment URI of this asset")]
     Scheme,
     #[error("it names another address")]

@@ -42,7 +42,7 @@ impl Status {
 }
 
 /// An entry of GET /prices: the price of one unit in local currency and in dollars, and the limits of one payment in the
-/// asset, empty where there is none. `Assumed:` prices are for one unit.
+/// asset, empty without a limit. `Assumed:` prices are for one unit.
 pub fn price_entry(
     [local, usd]: [String; 2],
     local_currency: &str,

@@ -134,11 +134,9 @@ pub(crate) async fn is_known(app: &AppState, terms: &NewOrder) -> Result<bool, S
 }
 
 async fn refusal(app: &AppState, terms: &NewOrder) -> Option<PaymentError> {
-    let currency = terms.currency;
-    let priced = currencies(app, currency).await;
-    if !priced.is_empty() && !priced.contains(&currency) {
-        let priced = listed(&priced);
-        return Some(PaymentError::CurrencyNotPriced { currency, priced });
+    let priced = currencies(app, terms.currency).await;
+    if let Err(refusal) = check_currency(terms.currency, &priced) {
+        return Some(refusal);
     }
     if terms.assets.is_empty() {
         return None;
@@ -148,6 +146,18 @@ async fn refusal(app: &AppState, terms: &NewOrder) -> Option<PaymentError> {
     let is_offered = |code| Asset::of(code).is_some() && !is_lacking(code);
     let is_any_offered = terms.assets.iter().any(is_offered);
     (!is_any_offered).then_some(PaymentError::NoAssetOffered)
+}
+
+/// Refuses a currency that is not priced. Nothing is concluded from an empty list: there were no prices yet.
+pub(crate) fn check_currency(
+    currency: Currency,
+    priced: &BTreeSet<Currency>,
+) -> Result<(), PaymentError> {
+    if priced.is_empty() || priced.contains(&currency) {
+        return Ok(());
+    }
+    let priced = listed(priced);
+    Err(PaymentError::CurrencyNotPriced { currency, priced })
 }
 
 /// The currencies of the last prices; of fresh ones if those do not have `currency`: the account may have changed.

@@ -34,7 +34,7 @@ fn file_in(folder: &TempDir, name: &str, text: &str, mode: u32) -> PathBuf {
     path
 }
 
-/// Checks that the configuration is refused with this sentence alone, or taken if there is none.
+/// Checks that the configuration is refused with this sentence alone. An empty sentence: it is accepted.
 #[track_caller]
 fn is_refused(config: &Path, variables: &[(&str, &str)], sentence: &str) {
     let refusal = load(Some(config), &map(variables)).err();

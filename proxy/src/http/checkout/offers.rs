@@ -111,6 +111,9 @@ async fn read(
     let terms = request.price(store, [0; 16], app.now())?;
     let order_exists = is_token && payable::is_known(app, &terms).await?;
     let offer = current(app, store, &terms).await;
+    if !order_exists {
+        payable::check_currency(terms.currency, &app.prices.currencies())?;
+    }
     Ok(Offer {
         order_exists,
         ..offer
@@ -153,6 +156,7 @@ fn described(id: &'static str, types: &mut Types) -> Operation {
             ErrorCode::UnknownDonation,
             ErrorCode::QuantityOutOfRange,
             ErrorCode::DonationOutOfRange,
+            ErrorCode::CurrencyUnavailable,
             ErrorCode::RateLimited,
             ErrorCode::StorageUnavailable,
             ErrorCode::Internal,

@@ -20,8 +20,7 @@ use crate::http::openapi::CHECKOUT;
 use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::payments::error::{PaymentError, log_rejection};
 use crate::payments::open::PaymentMethod;
-use crate::payments::quotes::listed;
-use crate::payments::{self, confirm, is_marked_as_paid, offers};
+use crate::payments::{self, confirm, is_marked_as_paid, offers, payable};
 use crate::state::AppState;
 
 /// GET /v1/checkout/quotes: lists the assets, known ones first, in our order, then what else the gateway offers.
@@ -36,11 +35,7 @@ pub(crate) async fn quotes(
         log_rejection(&error, "no prices");
         PaymentError::of_invoice_call(error)
     })?;
-    let (currency, currencies) = (snapshot.order.terms.currency, app.prices.currencies());
-    if !currencies.is_empty() && !currencies.contains(&currency) {
-        let priced = listed(&currencies);
-        return Err(PaymentError::CurrencyNotPriced { currency, priced }.into());
-    }
+    payable::check_currency(snapshot.order.terms.currency, &app.prices.currencies())?;
     Ok(Json(offers::quotes(&app, &snapshot.order.terms, &priced)))
 }
 
