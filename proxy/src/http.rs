@@ -6,6 +6,7 @@ pub(crate) mod checkout;
 pub(crate) mod checkout_page;
 pub(crate) mod connections;
 pub(crate) mod error;
+pub(crate) mod first_page;
 pub(crate) mod idempotency;
 pub(crate) mod middleware;
 pub(crate) mod openapi;

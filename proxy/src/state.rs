@@ -51,6 +51,9 @@ const STAFF_REQUESTS_PER_MINUTE: u32 = 120;
 /// Files of other versions that are kept in memory: as many as one page asks for.
 const OTHER_ASSETS: usize = 32;
 
+/// Checkout pages that are kept for seconds: 60 kB each.
+const FIRST_PAGES: usize = 128;
+
 /// What the caller of [`crate::run`] chooses: a real database and gateway, or those of a test.
 #[derive(Clone)]
 pub struct Dependencies {
@@ -135,6 +138,10 @@ pub(crate) struct AppState {
     pub request_ids: RequestIds,
     /// Files of other versions that were read last.
     pub other_assets: Cache<String, Arc<File>>,
+    /// Checkout pages with their first screens, by what they show.
+    pub first_pages: Cache<String, Arc<File>>,
+    /// What admits style and script of the checkout page: its environment stays.
+    pub inline_sources: OnceLock<[String; 2]>,
     pub openapi: OnceLock<File>,
     pub loader: OnceLock<File>,
     pub storage_health: StorageHealth,
@@ -225,6 +232,8 @@ impl AppState {
             address_notices: Mutex::default(),
             latest_reading: AtomicI64::new(i64::MIN),
             other_assets: Cache::new(OTHER_ASSETS),
+            first_pages: Cache::new(FIRST_PAGES),
+            inline_sources: OnceLock::new(),
             openapi: OnceLock::new(),
             loader: OnceLock::new(),
             storage_health: StorageHealth::default(),

@@ -35,7 +35,11 @@ impl File {
     /// With flate2 and not with the compression of tower-http: that compresses every response again, at a speed that a
     /// response allows; these bytes are compressed once, at the best level, and their tag stays the same.
     pub(crate) fn compressed(name: &'static str, whole: String) -> Self {
-        let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
+        Self::compressed_at(Compression::best(), name, whole)
+    }
+
+    fn compressed_at(level: Compression, name: &'static str, whole: String) -> Self {
+        let mut gzip = GzEncoder::new(Vec::new(), level);
         let written = gzip.write_all(whole.as_bytes());
         let gzip = written.and_then(|()| gzip.finish());
         Self {
@@ -45,6 +49,15 @@ impl File {
             gzip: gzip.ok().map(Bytes::from),
             tag: OnceLock::new(),
         }
+    }
+
+    /// A page that is kept for seconds: at the levels that cost least beside what they save.
+    pub(crate) fn compressed_quickly(name: &'static str, whole: String) -> Self {
+        let mut file = Self::compressed_at(Compression::fast(), name, whole);
+        let mut brotli = CompressorWriter::new(Vec::new(), 4096, 5, 18);
+        let written = brotli.write_all(&file.whole);
+        file.brotli = written.ok().map(|()| brotli.into_inner().into());
+        file
     }
 
     /// The script with each `from` replaced, compressed once. With Brotli at its best level only where the build has done so:
@@ -90,6 +103,19 @@ pub(crate) fn find(name: &str) -> Option<&'static File> {
 
 pub(crate) fn find_asset(name: &str) -> Option<&'static File> {
     find(&format!("{ASSETS}{name}"))
+}
+
+/// The languages: tag, and the texts of the list of assets as JSON.
+pub(crate) fn languages() -> impl Iterator<Item = (&'static str, &'static str)> {
+    dist::FILES.iter().filter_map(|file| {
+        let name: &'static str = match &file.name {
+            Cow::Borrowed(name) => name,
+            Cow::Owned(_) => return None,
+        };
+        let stem = name.strip_prefix(ASSETS)?.strip_suffix(".json")?;
+        let (tag, _) = stem.split_once(".list-")?;
+        Some((tag, str::from_utf8(&file.whole).ok()?))
+    })
 }
 
 pub(crate) fn static_files() -> Vec<StaticFile> {

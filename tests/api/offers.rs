@@ -179,3 +179,72 @@ async fn a_token_of_an_order_leads_to_that_order_whatever_is_chosen() {
     assert_eq!(checkout.view().await["attempt"]["crypto_code"], "BTC");
     world.end().await;
 }
+
+/// What a checkout page comes with, and the page.
+async fn first_screen(world: &World, query: &str) -> (Value, String) {
+    let page = world.get(&format!("/pay?{query}")).await.with(200);
+    let (_, block) = page.text.split_once("id=\"first\">").unwrap();
+    let block = serde_json::from_str(block.split_once('<').unwrap().0).unwrap();
+    (block, page.text)
+}
+
+#[tokio::test]
+async fn a_page_comes_with_the_offer_in_its_language_and_writes_nothing() {
+    let hostile = "</script><!--<b>";
+    let world = World::with(|config| {
+        config.store =
+            format!("[[store.product]]\nsku = \"knot\"\ntitle = \"{hostile}\"\nprice = \"3.00\"\n");
+    })
+    .await;
+    for (query, title, amount) in [
+        (EBOOK, "The Quiet Web, an e-book", "19.90"),
+        (
+            &format!("{EBOOK}&quantity=3"),
+            "3 × The Quiet Web, an e-book",
+            "59.70",
+        ),
+        (
+            "store=demo&donation=coffee&amount=3.5",
+            "A coffee for the shop",
+            "3.50",
+        ),
+        // Nothing in it ends the block or the page.
+        ("store=demo&product=knot", hostile, "3.00"),
+    ] {
+        let (block, page) = first_screen(&world, query).await;
+        assert_eq!(block["offer"]["title"], title, "{query}");
+        assert_eq!(block["offer"]["amount"], amount, "{query}");
+        assert_eq!(block["offer"]["quotes"][0]["name"], "Bitcoin", "{query}");
+        // Without JavaScript, too.
+        assert!(page.contains(&format!("<p>{amount} USD</p>")), "{query}");
+    }
+    for (query, language, search) in [
+        (EBOOK, "en", "Search currencies"),
+        (&format!("{EBOOK}&locale=de-CH"), "de", "Währungen suchen"),
+    ] {
+        let (block, _) = first_screen(&world, query).await;
+        assert_eq!(block["language"], language);
+        assert_eq!(block["words"]["search"], search);
+    }
+    // What is not sold as it is named comes with its store alone.
+    for query in [
+        "product=yacht",
+        "product=ebook&quantity=x",
+        "donation=coffee",
+        "",
+    ] {
+        let (block, _) = first_screen(&world, &format!("store=demo&{query}")).await;
+        assert_eq!(block["offer"], Value::Null, "{query}");
+        assert_eq!(block["store"]["id"], "demo", "{query}");
+    }
+    let (block, _) = first_screen(&world, "store=unknown&product=ebook").await;
+    assert_eq!(block, Value::Null);
+    assert_eq!(rows(&world).await, 0);
+    assert_eq!(world.sandbox().count("GET", "/prices").await, 1);
+    // A page that is kept has the prices of this moment.
+    world.sandbox().set_price("BTC", "10000").await;
+    world.skip(Duration::from_secs(90));
+    let (block, _) = first_screen(&world, EBOOK).await;
+    assert_eq!(block["offer"]["quotes"][0]["amount_in_crypto"], "0.00199");
+    world.end().await;
+}

@@ -155,7 +155,9 @@ async fn only_listed_origins_frame_the_page() {
         let policy = page.header("content-security-policy").unwrap();
         let ancestors = format!("frame-ancestors 'self'{origins}");
         assert!(policy.ends_with(&ancestors), "{query}: {policy}");
-        assert!(policy.starts_with("default-src 'none'; script-src 'self' 'wasm-unsafe-eval';"));
+        assert!(
+            policy.starts_with("default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'sha256-")
+        );
         let trusted = "require-trusted-types-for 'script'; trusted-types default;";
         assert!(policy.contains(trusted), "{policy}");
         let is_lax = policy.contains("unsafe-inline") || policy.contains('*');

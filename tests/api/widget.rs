@@ -109,7 +109,7 @@ fn the_types_match_the_element() {
     };
     let attributes = listed("widget/js/attributes.js", "const ATTRIBUTES = '", "'", " ");
     let attributes = record(attributes);
-    let events = words_in("widget/js/host/page.js", "const EVENTS = [");
+    let events = words_in("widget/js/first/page.js", "const EVENTS = [");
     let events = record(events.iter().map(|word| format!("florin-{word}")).collect());
     let view = "crates/checkout-api/src/order_view.rs";
     let themes = record(words_in(view, THEMES));
@@ -202,7 +202,7 @@ fn every_list_of_themes_tokens_sources_and_displays_is_complete() {
     let (rows, _) = rows.split_once("];").unwrap();
     let first = |row: &str| row.split('"').nth(1).unwrap().to_owned();
     let builder: Vec<_> = rows.trim().lines().map(first).collect();
-    let sources = words_in("widget/js/host/order.js", "const SOURCES = [");
+    let sources = words_in("widget/js/first/order.js", "const SOURCES = [");
     let displays = words_in("widget/js/diagnostics.js", "const DISPLAYS = [");
     let of_diagnostics = |beginning| words_in("widget/js/diagnostics.js", beginning);
     let tests = THEMES.trim_start_matches("pub ");
@@ -236,8 +236,8 @@ fn the_scripts_have_no_type_error() {
 
 async fn loader_of_the_page(world: &World) -> String {
     let page = world.get("/pay").await.with(200).text;
-    let (_, path) = page.split_once("<script src=\"assets/").unwrap();
-    format!("/assets/{}", path.split_once('"').unwrap().0)
+    let (_, path) = page.split_once("./assets/florin-").unwrap();
+    format!("/assets/florin-{}.js", path.split_once(".js").unwrap().0)
 }
 
 #[tokio::test]

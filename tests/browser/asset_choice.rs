@@ -8,11 +8,11 @@ use support::{Browser, World, eventually, pause};
 use thirtyfour::Key;
 
 use crate::helpers::{
-    RECORD_ANNOUNCEMENTS, announced, checkout_page, end, focused, read_inside, wait_for_focus,
-    wait_until_announced,
+    RECORD_ANNOUNCEMENTS, WITHOUT_OFFER, announced, checkout_page, end, focused, read_inside,
+    wait_for_focus, wait_until_announced,
 };
 
-/// Passes the proxy's quotes through `window.change`, and lets the page's clock be moved forward.
+/// Passes the proxy's quotes through `window.change`, and lets the page's clock be moved forward. With [`WITHOUT_OFFER`].
 pub(crate) const BETWEEN: &str = "
     window.later = 0;
     const now = performance.now.bind(performance);
@@ -33,7 +33,7 @@ pub(crate) const AS_THEY_ARE: &str = "quotes => quotes";
 /// Opens the asset choice with changed quotes.
 pub(crate) async fn open_choice(change: &str) -> (World, Browser) {
     let script = format!("{BETWEEN} window.change = {change};");
-    let (world, browser) = checkout_page(&[RECORD_ANNOUNCEMENTS, &script]).await;
+    let (world, browser) = checkout_page(&[WITHOUT_OFFER, RECORD_ANNOUNCEMENTS, &script]).await;
     browser.wait_for("status-open").await;
     (world, browser)
 }
@@ -205,7 +205,7 @@ async fn release(browser: &Browser) {
 async fn slow_prices_do_not_hide_what_is_sold() {
     // The first offer has none, and the next one is held.
     let held = format!("{BETWEEN} window.change = () => {{ window.change = {HELD}; }};");
-    let (world, browser) = checkout_page(&[&held]).await;
+    let (world, browser) = checkout_page(&[WITHOUT_OFFER, &held]).await;
     browser.wait_for("status-open").await;
     let waiting = "return [!!inside.querySelector('.options[aria-busy=true]').offsetHeight, rows]";
     assert_eq!(read_inside(&browser, waiting).await, json!([true, []]));
@@ -226,7 +226,8 @@ const FIRST_SCREEN: &str = "
 #[tokio::test]
 async fn the_first_screen_includes_prices_that_arrive_in_time() {
     let held = format!("{BETWEEN} window.change = {HELD}; {FIRST_SCREEN}");
-    let (world, browser) = checkout_page(&[&without_timers("400, 3000"), &held]).await;
+    let (world, browser) =
+        checkout_page(&[WITHOUT_OFFER, &without_timers("400, 3000"), &held]).await;
     // Long enough for everything else: a screen without prices would be shown by then.
     pause(Duration::from_millis(1500)).await;
     release(&browser).await;
@@ -274,7 +275,9 @@ async fn a_price_that_expires_before_the_confirmation_is_shown_again_first() {
 async fn a_preselected_asset_is_confirmed_and_not_stored_as_the_customers_choice() {
     let (world, browser) = (World::start().await, Browser::open().await);
     let script = format!("{BETWEEN} window.change = {};", on_more_networks(12));
-    browser.run_before_every_page(&script).await;
+    for script in [WITHOUT_OFFER, &script] {
+        browser.run_before_every_page(script).await;
+    }
     let page = world.checkout_page();
     browser.goto(&format!("{page}&asset=USDTTRC20")).await;
     browser.wait_for("network-confirm").await;

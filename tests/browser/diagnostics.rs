@@ -104,7 +104,7 @@ impl Shop {
     }
 
     async fn wait_for_link(&self) {
-        let page = format!("{}/pay?store=demo#", self.world.proxy_url());
+        let page = format!("{}/pay?", self.world.proxy_url());
         let link = format!("inside?.querySelector('a')?.href.startsWith('{page}')");
         let what = "the link to the checkout's own page";
         wait_for_value(&self.browser, what, &link, true).await;

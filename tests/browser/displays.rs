@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use support::Browser;
+use support::{Browser, StoreSite, World};
 use thirtyfour::Key;
 
 use crate::helpers::{
-    HAS_BUTTON, IS_OPEN, end, open_dialog, orders, page_with, read_inside, shop_page,
+    HAS_BUTTON, IS_OPEN, end, open_dialog, orders, page_with, read_inside, shop_page, tag_frame,
     wait_for_value,
 };
 
@@ -100,11 +100,78 @@ async fn several_elements_share_one_program() {
         shop_page(&[INLINE, &INLINE.replace("ebook", "mug")].concat()).await;
     let both = "[...document.querySelectorAll('florin-checkout')].filter((one) => one.shadowRoot?.querySelector('[data-testid=status-open]')).length";
     wait_for_value(&browser, "both are shown", both, 2).await;
-    for file in ["florin.js", "host-", "widget_bg-", "widget-", "florin-"] {
+    for file in ["florin.js", "host-", "widget_bg-", "widget-", "first-"] {
         let times = format!(
             "performance.getEntriesByType('resource').filter(({{ name }}) => name.includes('/{file}') || name.includes('/assets/{file}')).length"
         );
         wait_for_value(&browser, file, &times, 1).await;
+    }
+    end(world, browser).await;
+}
+
+/// Each of them shows an offer until the first press.
+#[tokio::test]
+async fn two_elements_of_one_product_open_one_order() {
+    let (_site, world, browser) = shop_page(&INLINE.repeat(2)).await;
+    for number in [0, 1] {
+        let row = format!(
+            "document.querySelectorAll('florin-checkout')[{number}].shadowRoot?.querySelector('[data-testid=asset-BTC]')"
+        );
+        let press = format!("({row} ? ({row}.click(), true) : false)");
+        wait_for_value(&browser, "the list is there", &press, true).await;
+        let paying = format!(
+            "Boolean(document.querySelectorAll('florin-checkout')[{number}].shadowRoot.querySelector('[data-testid=status-awaiting_payment]'))"
+        );
+        wait_for_value(&browser, "the payment is there", &paying, true).await;
+    }
+    assert_eq!(orders(&world).await.len(), 1);
+    end(world, browser).await;
+}
+
+/// A frame in the tag works under a policy without scripts; florin.js adopts it where it stands.
+#[tokio::test]
+async fn a_frame_in_the_tag_sells_with_and_without_the_script() {
+    let site = StoreSite::open().await;
+    let world = World::start_for(&site).await;
+    let proxy = world.proxy_url();
+    let browser = Browser::open().await;
+    for (policy, product, is_adopted) in [("script-src 'none'", "ebook", false), ("", "mug", true)]
+    {
+        let frame = tag_frame(&world, product);
+        let page = format!(
+            "<script>addEventListener('florin-paid', () => (window.isPaid = true))</script>
+             <script src=\"{proxy}/florin.js\" async></script>
+             <florin-checkout store=\"demo\" product=\"{product}\" style=\"--florin-radius: 3px\">{frame}</florin-checkout>"
+        );
+        site.serve(policy, &page);
+        browser.goto(site.url()).await;
+        browser.enter_checkout().await;
+        if is_adopted {
+            // The frame follows the element.
+            browser.wait_for_text("status-open", "12.50").await;
+            browser.leave_checkout().await;
+            let change = "document.querySelector('florin-checkout').setAttribute('quantity', 2)";
+            browser.evaluate(change).await;
+            browser.enter_checkout().await;
+            browser.wait_for_text("status-open", "25.00").await;
+        }
+        browser.press("asset-BTC").await;
+        browser.wait_for("status-awaiting_payment").await;
+        let radius =
+            "document.querySelector('florin-checkout').style.getPropertyValue('--florin-radius')";
+        let expected = if is_adopted { "3px" } else { "" };
+        wait_for_value(&browser, "the tokens", radius, expected).await;
+        if is_adopted {
+            let invoice = browser.text("address").await;
+            let invoice = world.sandbox().invoice_of(&invoice).await;
+            world.sandbox().pay_invoice(&invoice, "exact").await;
+            world.sandbox().mine(3).await;
+            browser.wait_for("status-paid").await;
+        }
+        browser.leave_checkout().await;
+        let pages = "[performance.getEntriesByType('resource').filter(({ name }) => name.includes('/pay?')).length, document.querySelector('iframe').style.height !== '', Boolean(window.isPaid)]";
+        let seen = json!([1, is_adopted, is_adopted]);
+        wait_for_value(&browser, "the shop's page", pages, seen).await;
     }
     end(world, browser).await;
 }

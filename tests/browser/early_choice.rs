@@ -1,9 +1,9 @@
 //! The choice of assets before the program runs: what it shows is what the program shows, and a press on it counts.
 
 use serde_json::{Value, json};
-use support::{Browser, World};
+use support::{Browser, World, eventually};
 
-use crate::helpers::{checkout_page, end, focused, read_inside};
+use crate::helpers::{checkout_page, end, focused, orders, read_inside};
 
 /// The program's file is held back until `window.release()`. `plain()` is what the checkout shows, an element a line,
 /// without what cannot be seen.
@@ -134,7 +134,7 @@ async fn a_state_without_a_choice_has_no_early_list() {
         let is_loading = "return Boolean(document.querySelector('florin-checkout')?.shadowRoot?.querySelector('[aria-busy=true]'))";
         browser.wait_until("the skeleton", is_loading).await;
         // Order, prices, texts and style are there: only the program is missing.
-        let all = "return performance.getEntriesByType('resource').filter(({ name, responseEnd }) => responseEnd && /florin-\\w+\\.css|theme-|\\/en-/.test(name)).length >= 3";
+        let all = "return performance.getEntriesByType('resource').filter(({ name, responseEnd }) => responseEnd && /first-|\\/en[-.]/.test(name)).length >= 3";
         browser.wait_until("the files", all).await;
         // Time for a list that must not appear.
         support::pause(std::time::Duration::from_millis(200)).await;
@@ -233,5 +233,37 @@ async fn an_element_that_is_removed_shows_nothing_when_the_program_comes() {
     support::pause(std::time::Duration::from_millis(500)).await;
     let left = "return [window.isReady ?? false, window.element.shadowRoot.querySelectorAll('.option').length]";
     assert_eq!(browser.evaluate(left).await, json!([false, 0]));
+    end(world, browser).await;
+}
+
+/// The page is one response: without the proxy after it, the list is there, and a press says what is wrong.
+#[tokio::test]
+async fn without_the_proxy_the_list_is_shown_and_a_press_says_so() {
+    let (world, browser) = (World::start().await, Browser::open().await);
+    // The first sends a request, the second waits for the program.
+    for (asset, next) in [
+        ("asset-BTC", "status-awaiting_payment"),
+        ("asset-USDTTRC20", "network"),
+    ] {
+        browser.block(&["*/assets/*", "*/v1/*"]).await;
+        browser.goto(&world.checkout_page()).await;
+        browser.press(asset).await;
+        let text = "return inside.querySelector('.banner[role=alert]')?.textContent ?? ''";
+        eventually("the press is answered", async || {
+            let text = read_inside(&browser, text).await;
+            text.as_str()?
+                .contains("There’s no connection")
+                .then_some(())
+        })
+        .await;
+        browser.block(&[]).await;
+        if asset == "asset-BTC" {
+            assert_eq!(orders(&world).await, [] as [Value; 0]);
+            browser.press(asset).await;
+        }
+        browser.wait_for(next).await;
+        assert_eq!(orders(&world).await.len(), 1);
+        browser.evaluate("sessionStorage.clear()").await;
+    }
     end(world, browser).await;
 }

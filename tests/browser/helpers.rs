@@ -34,6 +34,16 @@ pub(crate) async fn wait_for_focus(browser: &Browser, name: &str) {
     wait_for_value(browser, &what, focus, name).await;
 }
 
+/// The page asks for the offer that it came with.
+pub(crate) const WITHOUT_OFFER: &str = "(() => {
+        const parse = JSON.parse;
+        JSON.parse = (...text) => {
+            const parsed = parse(...text);
+            if (parsed?.words) delete parsed.offer;
+            return parsed;
+        };
+    })();";
+
 /// Opens the checkout's page in a new world; the scripts run before the page's.
 pub(crate) async fn checkout_page(scripts: &[&str]) -> (World, Browser) {
     let (world, browser) = (World::start().await, Browser::open().await);
@@ -124,6 +134,12 @@ pub(crate) const OPENS: &str =
 
 /// Expression: the element's button exists. Read by [`wait_for_value`].
 pub(crate) const HAS_BUTTON: &str = "Boolean(inside?.querySelector('[part=button]'))";
+
+/// The frame that stands in the tag of this product.
+pub(crate) fn tag_frame(world: &World, product: &str) -> String {
+    let page = format!("{}/pay?store=demo&amp;product={product}", world.proxy_url());
+    format!("<iframe src=\"{page}\" title=\"Checkout\" allow=\"clipboard-write\"></iframe>")
+}
 
 /// Opens a shop page with the loader and these elements, in a circumstance that is drawn by the test's name.
 pub(crate) async fn page_with(elements: &str) -> (StoreSite, World) {

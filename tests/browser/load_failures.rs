@@ -13,8 +13,8 @@ use tokio::task::JoinHandle;
 
 use crate::displays::MODAL;
 use crate::helpers::{
-    HAS_BUTTON, checkout_page, choose_asset, end, open_dialog, orders, page_with, read_inside,
-    shop_page, wait_for_focus, wait_for_value,
+    HAS_BUTTON, WITHOUT_OFFER, checkout_page, choose_asset, end, open_dialog, orders, page_with,
+    read_inside, shop_page, wait_for_focus, wait_for_value,
 };
 
 /// Attributes, and what is named of them. The page of the last has German texts, the event has the English ones.
@@ -271,7 +271,7 @@ async fn a_page_of_another_version_asks_for_a_reload() {
                 return new Response(JSON.stringify({ store }), { status: 200, headers: response.headers });
             };
         }";
-    let (world, browser) = checkout_page(&[older]).await;
+    let (world, browser) = checkout_page(&[WITHOUT_OFFER, older]).await;
     let words = "This page is out of date. Reload it";
     browser.wait_for_text("status-stopped", words).await;
     let mend = "sessionStorage.setItem('mended', 1)";

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, StoreSite, World, pause};
 
 use crate::gallery::{Gallery, wide};
-use crate::helpers::{axe_findings, choose_asset, end, open_dialog};
+use crate::helpers::{WITHOUT_OFFER, axe_findings, choose_asset, end, open_dialog, tag_frame};
 
 /// One line for a state: `name | heading | mark | steps, the current one in brackets | first action`. A dash where
 /// there is none.
@@ -236,6 +236,7 @@ const RECORD_SHIFTS: &str = "
 /// The space that a shop reserves according to docs/guide/embedding.md.
 const RESERVED_HEIGHT: &str = "<style>
     florin-checkout { display: block; min-height: 800px }
+    florin-checkout > iframe { display: block; width: 100%; min-height: 740px; border: 0 }
     florin-checkout[display='modal'] { display: inline-block; min-height: 44px }
 </style>";
 
@@ -244,13 +245,17 @@ async fn shop(display: &str) -> (StoreSite, World) {
     let site = StoreSite::open().await;
     let world = World::start_for(&site).await;
     let proxy = world.proxy_url();
+    let (attribute, content) = match display {
+        "tag" => (String::new(), tag_frame(&world, "mug")),
+        _ => (format!("display=\"{display}\""), "Pay 12 USD".to_owned()),
+    };
     site.serve(
         "",
         &format!(
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">{RESERVED_HEIGHT}
              <script src=\"{proxy}/florin.js\" async></script>
              <h1>A shop</h1>
-             <florin-checkout store=\"demo\" product=\"mug\" display=\"{display}\">Pay 12 USD</florin-checkout>
+             <florin-checkout store=\"demo\" product=\"mug\" {attribute}>{content}</florin-checkout>
              <p>Delivery within three days.</p>"
         ),
     );
@@ -267,7 +272,7 @@ async fn shifts(browser: &Browser) -> Value {
     browser.evaluate_async(READ).await
 }
 
-/// `display` is one of the element's, or `page`: the checkout's own.
+/// `display` is one of the element's, `tag` for a frame in the tag, or `page`: the checkout's own.
 async fn check_purchase_has_no_shift(display: &str, window: (u32, u32)) {
     let (site, world) = shop(display).await;
     let options = BrowserOptions {
@@ -277,7 +282,7 @@ async fn check_purchase_has_no_shift(display: &str, window: (u32, u32)) {
     };
     let browser = Browser::open_with(options).await;
     browser.run_before_every_page(RECORD_SHIFTS).await;
-    let in_a_frame = matches!(display, "frame" | "modal");
+    let in_a_frame = matches!(display, "tag" | "frame" | "modal");
     if display == "page" {
         browser.goto(&world.checkout_page()).await;
     } else {
@@ -321,6 +326,7 @@ const PHONE: (u32, u32) = (500, 844);
 
 #[tokio::test]
 async fn nothing_moves_in_a_frame_on_a_phone_and_inline_on_a_laptop() {
+    check_purchase_has_no_shift("tag", PHONE).await;
     check_purchase_has_no_shift("frame", PHONE).await;
     check_purchase_has_no_shift("inline", LAPTOP).await;
 }
@@ -328,7 +334,7 @@ async fn nothing_moves_in_a_frame_on_a_phone_and_inline_on_a_laptop() {
 #[tokio::test]
 #[ignore = "long: run by cargo xtask test --long"]
 async fn nothing_moves_in_any_display_on_a_laptop_and_on_a_phone() {
-    for display in ["frame", "inline", "modal", "page"] {
+    for display in ["tag", "frame", "inline", "modal", "page"] {
         for window in [LAPTOP, PHONE] {
             check_purchase_has_no_shift(display, window).await;
         }
@@ -345,6 +351,7 @@ async fn nothing_moves_when_an_offer_arrives_late() {
     })
     .await;
     browser.run_before_every_page(RECORD_SHIFTS).await;
+    browser.run_before_every_page(WITHOUT_OFFER).await;
     let late = "(() => {
         const fetched = window.fetch;
         window.fetch = async (request, options) => {

@@ -128,9 +128,9 @@ async fn an_invalid_token_value_does_not_reach_the_frame() {
     wait_for_warning(&browser, "--florin-background cannot be").await;
 
     // Set directly, without the loader.
-    let fragment = "#product=mug&--florin-text=var(--accent)&--florin-text-muted=%5c75rl(x)&--florin-accent=%230b6e52";
+    let query = "store=demo&product=mug&--florin-text=var(--accent)&--florin-text-muted=%5c75rl(x)&--florin-accent=%230b6e52";
     browser.goto("about:blank").await;
-    let page = format!("{}/pay?store=demo{fragment}", world.proxy_url());
+    let page = format!("{}/pay?{query}", world.proxy_url());
     browser.goto(&page).await;
     browser.wait_for("asset-BTC").await;
     let set = "return document.querySelector('florin-checkout').style.cssText";

@@ -122,7 +122,9 @@ impl Browser {
         self.leave_checkout().await;
         let what = "the frame of the checkout";
         eventually(what, async || {
-            let script = "return document.querySelector('florin-checkout')?.shadowRoot?.querySelector('iframe')";
+            let script = "
+                const element = document.querySelector('florin-checkout');
+                return element?.querySelector('iframe') ?? element?.shadowRoot?.querySelector('iframe')";
             let frame = self.try_wait_until(what, script, &[]).await;
             frame.element().ok()?.enter_frame().await.ok()?;
             let inside = "return document.querySelector('florin-checkout') !== null";

@@ -127,10 +127,7 @@ impl World {
     }
 
     pub fn checkout_page(&self) -> String {
-        format!(
-            "{}/pay?store=demo#store=demo&product=ebook",
-            self.proxy_url()
-        )
+        format!("{}/pay?store=demo&product=ebook", self.proxy_url())
     }
 
     pub fn sandbox_url(&self) -> String {

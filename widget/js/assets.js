@@ -16,7 +16,7 @@ const own = /https?:\/\/[^\s/@]+\/(?=florin\.js|assets\/florin-)/.exec(source)?.
  */
 export const BASE = /** @type {string} */ (page && (/^http/.test(published) && (!own || own === location.origin + '/') ? published : own));
 export const ORIGIN = BASE && new URL(BASE).origin;
-if (page && !ORIGIN) console.error('florin: load this script from your proxy: <script src="https://…/florin.js">');
+if (page && !ORIGIN) console.error('florin: load this script from your proxy');
 
 /** What the names of the loader's modules end in, which all have the same hash. */
 export const VERSION = '-%VERSION%.js';

@@ -166,8 +166,7 @@ const FILES = [
   [import.meta.url.slice(BASE.length).replace('diagnostics-', 'host-'), 'text/javascript'],
   ['%FLORIN:widget.js%', 'text/javascript'],
   ['%FLORIN:widget_bg.wasm%', 'application/wasm'],
-  ['%FLORIN:florin.css%', 'text/css'],
-  ['%FLORIN:theme.js%', 'text/javascript'],
+  ['%FLORIN:payment.css%', 'text/css'],
 ];
 
 /** Files that something between proxy and browser changes. */

@@ -4,8 +4,8 @@
  * `frame` (the default) shows the checkout page of the proxy's own origin in a frame, out of reach of the shop's
  * scripts; `modal` shows that frame in a dialog which a button opens, and `redirect` is a link to the page. `inline`
  * renders into the element itself. The page that all of them lead to is this element in the display `page`, with its
- * parameters in the address's fragment. The displays that show the checkout itself, `page` and `inline`, load host.js;
- * the dialog is dialog.js. What does not load is tried again; diagnostics.js finds out why, and completes the notice.
+ * parameters in the address, and has begun before this script: first_page.js. The displays that show the checkout itself,
+ * `page` and `inline`, load host.js; the dialog is dialog.js. What does not load is tried again; diagnostics.js finds out why, and completes the notice.
  */
 import { BASE, ORIGIN, TAG, VERSION, load } from './assets.js';
 import { ATTRIBUTES, VALID_ATTRIBUTES, read } from './attributes.js';
@@ -35,17 +35,17 @@ const LONGEST_PAUSE_SECONDS = 30;
 /** A button without a text waits this long for the one in the customer's language. */
 const LABELS_TIMEOUT_MS = 3000;
 
+const SHOP_CSS = `
+:host([display=modal]),:host([display=redirect]){display:inline-block}
+.fl-frame,::slotted(iframe){display:block;width:1270px;max-width:100%;min-height:740px;margin:auto;border:0;border-radius:16px;outline:1px solid #8884;outline-offset:-1px}`;
 const CSS = `
 :host{display:block}
 :host([hidden]){display:none}
-:host([display=modal]),:host([display=redirect]){display:inline-block}
 .fl-wait{max-width:1270px;min-height:480px;margin:auto;background:repeating-linear-gradient(#8882 0 72px,#0000 0 84px) 50% 48px/90% 324px no-repeat}
-.fl-wait .fl-frame{opacity:0}
-.fl-frame{display:block;width:1270px;max-width:100%;min-height:740px;margin:auto;border:0;border-radius:16px;outline:1px solid #8884;outline-offset:-1px}
 .fl-notice{all:initial;display:block;padding:16px;color:inherit}
 .fl-notice,.fl-open{font:16px/1.5 var(--florin-font,system-ui,sans-serif)}
 .fl-open{display:inline-block;padding:10px 20px;border:0;border-radius:var(--florin-radius,12px);color:var(--florin-on-accent,#fff);background:var(--florin-accent,#0b6e52);cursor:pointer;font-weight:600;text-decoration:none}
-.fl-notice .fl-open{margin:8px 12px 0 0}`;
+.fl-notice .fl-open{margin:8px 12px 0 0}` + (IS_PAGE ? '' : SHOP_CSS);
 
 /**
  * The texts in the element's language. None for English, or where they do not load: the loader has the English ones.
@@ -82,7 +82,7 @@ if (ORIGIN && !customElements.get(TAG)) {
      * @type {HTMLElement}
      */
     #box = this;
-    #root = this.attachShadow({ mode: 'open' });
+    #root = (IS_PAGE && this.shadowRoot) || this.attachShadow({ mode: 'open' });
     /** @type {(() => void) | undefined | null} */
     #refresh;
     /** @type {(() => void) | undefined | null} */
@@ -133,9 +133,17 @@ if (ORIGIN && !customElements.get(TAG)) {
       this.#run.abort();
       const { signal } = (this.#run = new AbortController());
       this.#refresh = this.#open = this.#close = null;
-      this.#box = make('div');
-      this.#root.adoptedStyleSheets = [style];
-      this.#root.replaceChildren(this.#box);
+      const page = /** @type {import('./types.d.ts').PageElement} */ (/** @type {unknown} */ (this));
+      if (IS_PAGE && page.begun && this.#key) {
+        // The page's own script shows the first screen already.
+        this.#box = page.begun.box;
+        this.#root.adoptedStyleSheets = [style, ...this.#root.adoptedStyleSheets];
+      } else {
+        if (IS_PAGE) page.begun?.end?.();
+        this.#box = make('div');
+        this.#root.adoptedStyleSheets = [style];
+        this.#root.replaceChildren(this.#box);
+      }
       this.#next();
       if (!this.#key) return;
       this.#blocked = [];
@@ -258,9 +266,11 @@ if (ORIGIN && !customElements.get(TAG)) {
         else if (type === 'title') frame.title = detail;
         else if (type) this.#emit(type, detail);
       });
-      const place = make('div', { className: 'fl-place fl-wait' }, frame);
+      // One in the tag that failed.
+      if (this.#failures) frame.src = pageAddress(this, display);
+      const place = make('div', { className: 'fl-place fl-wait' }, frame.parentNode ? make('slot') : frame);
       /** @type {(time: number, isRejected?: boolean) => any} */
-      const wait = (time, isRejected) => setTimeout(() => isAnswered || this.#fail(display, SILENT, (shown) => {
+      const wait = (time, isRejected) => setTimeout(() => isAnswered || signal.aborted || this.#fail(display, SILENT, (shown) => {
         if (isAnswered) return;
         // The frame stays where it is: moved, it would load anew, and one that answers late is shown.
         place.hidden = true;
@@ -271,7 +281,6 @@ if (ORIGIN && !customElements.get(TAG)) {
         clearTimeout(timer);
         timer = wait(ANSWER_TIMEOUT_MS, true);
       };
-      signal.addEventListener('abort', () => clearTimeout(timer));
       this.#refresh = () => frame.contentWindow?.postMessage({ florin: 1, type: 'refresh' }, ORIGIN);
       this.#show(place);
     }
@@ -279,9 +288,14 @@ if (ORIGIN && !customElements.get(TAG)) {
     /** The checkout itself: as the page of the proxy, or inline. @param {Display} display */
     async #here(display) {
       const signal = this.#next();
-      const origin = IS_PAGE && parent !== window && new URLSearchParams(location.hash.slice(1)).get('origin');
-      if (origin) parent.postMessage({ florin: 1 }, origin);
-      this.#show(make('div', { className: 'fl-wait' }));
+      const hasBegun = IS_PAGE && /** @type {any} */ (this).begun;
+      if (hasBegun) {
+        this.#box.querySelector('.fl-notice')?.remove();
+      } else {
+        this.#show(make('div', { className: 'fl-wait' }));
+        // For host.js, which takes it as well.
+        load('first').catch(() => {});
+      }
       /** @type {Context} */
       const context = {
         ...this.#context(),
@@ -291,7 +305,7 @@ if (ORIGIN && !customElements.get(TAG)) {
           this.#refresh = refresh;
         },
         fail: (error, labels) => {
-          if (!signal.aborted) this.#fail(display, error, (notice) => this.#show(notice), labels);
+          if (!signal.aborted) this.#fail(display, error, (notice) => (IS_PAGE && /** @type {any} */ (this).begun ? this.#box.prepend(notice) : this.#show(notice)), labels);
         },
         examine: async (signs) => {
           if (await this.#examine(display, signs)) this.#begin('frame');

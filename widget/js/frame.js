@@ -7,31 +7,40 @@ import { make } from './dom.js';
 export const localeOf = (element) => read(element, 'locale') || document.documentElement.lang;
 
 /**
- * The address of the checkout's page; its fragment has what is bought and how it looks.
+ * The parameters of the checkout's page, with what is bought and how it looks: those of the query, and those of the fragment,
+ * which no server sees.
  *
  * @param {HTMLElement} element
  * @param {string} display
  */
-export const pageAddress = (element, display) => {
-  // That of `self`: `location` has none in a frame with `srcdoc`.
-  const params = new URLSearchParams({ origin, locale: localeOf(element) });
+const parametersOf = (element, display) => {
+  const params = [new URLSearchParams({ locale: localeOf(element) }), new URLSearchParams()];
   for (const name of ATTRIBUTES) {
     const value = read(element, name);
-    if (value) params.set(name.replace('-', '_'), value);
+    if (value) params[+/token|words/.test(name)].set(name.replace('-', '_'), value);
   }
   const style = getComputedStyle(element);
   for (const token of TOKENS) {
     const name = '--florin-' + token;
     const value = style.getPropertyValue(name).trim();
-    if (value) params.set(name, value);
+    if (value) params[0].set(name, value);
   }
-  params.set('display', display);
-  return BASE + 'pay?store=' + encodeURIComponent(read(element, 'store')) + '#' + params;
+  params[0].set('display', display);
+  return params;
 };
 
 /**
- * Makes the frame of the page. Messages between the two are `{florin: 1, type, detail}`, to and from one exact origin
- * each, and never carry a token or an address. Those of the page have the frame's `width` in its CSS pixels.
+ * The address of the checkout's page.
+ *
+ * @param {HTMLElement} element
+ * @param {string} display
+ */
+export const pageAddress = (element, display) => BASE + 'pay?' + parametersOf(element, display).join('#');
+
+/**
+ * The frame of the page: the one in the tag, or a new one. Messages between the two are `{florin: 1, type, detail}`, and
+ * never carry a token or an address. The page begins, by a message without a type; the answer, `hello`, has the
+ * parameters of the query, and the origin of the page around it. Its messages have the frame's `width` in its CSS pixels.
  *
  * @param {HTMLElement} element
  * @param {string} display
@@ -40,18 +49,17 @@ export const pageAddress = (element, display) => {
  * @param {(message: { type?: string, detail: any, width: number }) => void} onMessage
  */
 export const createFrame = (element, display, title, signal, onMessage) => {
-  const frame = make('iframe', {
-    className: 'fl-frame',
-    src: pageAddress(element, display),
-    title,
-    allow: 'clipboard-write',
-    referrerPolicy: 'strict-origin',
-  });
-  // Forms belong to the gateway's own page, in a frame of this one; modals are the dialog for printing. Windows of
-  // wallets and explorers are whole pages.
-  frame.sandbox = /** @type {any} */ ('allow-scripts allow-same-origin allow-forms allow-modals allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation');
+  const [query, fragment] = parametersOf(element, display);
+  /** @type {HTMLIFrameElement | false | null} A frame in the tag has no token. */
+  const own = display === 'frame' && !('' + fragment) && element.querySelector(`iframe[src^="${BASE}pay?"]`);
+  const frame = own || make('iframe', { className: 'fl-frame', src: pageAddress(element, display), title, allow: 'clipboard-write' });
+  const hello = () => frame.contentWindow?.postMessage({ florin: 1, type: 'hello', detail: '' + query }, '*');
   addEventListener('message', ({ data, origin, source }) => {
-    if (source === frame.contentWindow && origin === ORIGIN && data?.florin === 1) onMessage(data);
+    if (source !== frame.contentWindow || origin !== ORIGIN || data?.florin !== 1) return;
+    if (!data.type) hello();
+    onMessage(data);
   }, { signal });
+  // The page in the tag may have begun before.
+  hello();
   return frame;
 };

@@ -7,20 +7,35 @@ import { make } from './dom.js';
 import { BASE } from './host/files.js';
 import { LANGUAGES } from './host/language.js';
 import { showCheckout } from './host/checkout.js';
-import { showPage } from './host/page.js';
+import { followParent } from './host/page.js';
 import { createPolicy, takesMarkup } from './host/trusted_types.js';
 /** @import { Context } from './types.d.ts' */
 
 /** Whether the page has its policy: it can be created once. */
 let hasPolicy = false;
 
+/** Shows the checkout as the address says, or as the fragment `given` in its place. @param {Context} context @param {URLSearchParams} [given] */
+const showPage = async (context, given) => {
+  const { element, signal } = context;
+  const { FIRST } = element.begun ? { FIRST: undefined } : await context.load('first');
+  const { read: find, send } = element.begun || FIRST.openPage(context, given);
+  const restart = () => {
+    element.begun?.end();
+    element.begun = undefined;
+    context.restart();
+  };
+  addEventListener('hashchange', restart, { signal });
+  const examine = send ? followParent(context, find, send) : context.examine;
+  return showCheckout({ ...context, restart, examine }, element.begun || FIRST.begin(context, find, true, BASE), true);
+};
+
 /**
  * Shows the checkout. An exception before the first screen rejects the result.
  *
  * @param {Context} context
- * @param {boolean} isPage Whether this is the proxy's page, with its parameters in the fragment.
+ * @param {boolean} isPage Whether this is the proxy's page, with its parameters in the address.
  */
-export const start = (context, isPage) => {
+export const start = async (context, isPage) => {
   // Where a policy forbids WebAssembly, this throws, before an order is opened that could not be shown.
   new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0));
   if (!isPage) {
@@ -28,7 +43,8 @@ export const start = (context, isPage) => {
     if (JSON.stringify(['a', ''].filter(Boolean).map((one) => one)) !== '["a"]') throw new Error('a script of this page has broken lists');
     // The list of assets needs no markup, the screens after it do.
     if (!takesMarkup()) throw new Error('this page does not take the markup of the screens');
-    return showCheckout(context, (name) => read(context.element, name), false);
+    const { FIRST } = await context.load('first');
+    return showCheckout(context, FIRST.begin(context, (/** @type {string} */ name) => read(context.element, name), false, BASE), false);
   }
   if (!hasPolicy) createPolicy();
   hasPolicy = true;

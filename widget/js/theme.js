@@ -1,7 +1,4 @@
-/**
- * Themes: the tokens that a shop sets, and the contrast of what comes of them. Presets, and the text's colour on the
- * accent, are in florin.css.
- */
+/** Themes: the tokens that a shop sets. Presets, and the text's colour on the accent, are in florin.css. */
 /** @import { Store } from './types.d.ts' */
 
 /**
@@ -13,9 +10,8 @@ const PROPERTIES = { radius: 'padding-top', font: 'font-family', density: 'flex-
 /** Functions that compute a colour or a number. None reads another property, and none fetches. */
 const FUNCTIONS = /\b(rgba?|hsla?|hwb|(ok)?(lab|lch)|color|color-mix|light-dark|calc|min|max|clamp)\(/g;
 /** Text and what is behind it. Source: WCAG 2.2, 1.4.3 Contrast (Minimum). */
-const TEXTS = ['text', 'text-muted', 'warning', 'danger'];
-const PAIRS = [...TEXTS.map((name) => [name, 'background']), ['accent', 'background'], ['on-accent', 'accent']];
-const READABLE = 4.5;
+export const TEXTS = ['text', 'text-muted', 'warning', 'danger'];
+export const PAIRS = [...TEXTS.map((name) => [name, 'background']), ['accent', 'background'], ['on-accent', 'accent']];
 /** Tokens that must be opaque: the contrast of others depends on what is behind them. */
 const SOLID = PAIRS.flat();
 
@@ -57,23 +53,14 @@ export const applyTheme = (element, prefix, tokens) => {
   }
 };
 
-/** The theme of this page's store, before its order is there; see proxy/src/http/checkout_page.rs. */
-export const announcedTheme = () => {
-  const [navigation] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType('navigation'));
-  const announced = navigation?.serverTiming?.find(({ name }) => name === 'theme')?.description;
-  const { theme, ...theme_tokens } = Object.fromEntries(new URLSearchParams(announced));
-  return { theme, theme_tokens };
-};
-
 /**
  * Tokens in a scheme, each as three numbers.
  *
  * @param {Element} place @param {string} space @param {string[]} names @param {string} scheme
  */
-const numbers = (place, space, names, scheme) => resolve(place, space, names.map((name) => `var(--${name})`), scheme).map((parts) => parts.slice(1, 4).map(Number));
+export const numbers = (place, space, names, scheme) => resolve(place, space, names.map((name) => `var(--${name})`), scheme).map((parts) => parts.slice(1, 4).map(Number));
 /** @param {Element} place @param {string[]} names @param {string} scheme */
-const luminances = (place, names, scheme) => numbers(place, 'srgb-linear', names, scheme).map(([red, green, blue]) => red * 0.2126 + green * 0.7152 + blue * 0.0722);
-const hex = (/** @type {number[]} */ parts) => '#' + parts.map((part) => Math.round(part * 255).toString(16).padStart(2, '0')).join('');
+export const luminances = (place, names, scheme) => numbers(place, 'srgb-linear', names, scheme).map(([red, green, blue]) => red * 0.2126 + green * 0.7152 + blue * 0.0722);
 
 /**
  * Applies the store's theme to `place`, which is on the page, unless the page names another.
@@ -84,37 +71,21 @@ const hex = (/** @type {number[]} */ parts) => '#' + parts.map((part) => Math.ro
 export const applyStoreTheme = (place, wished, { theme, theme_tokens }, isPage) => {
   place.dataset.theme = (wished !== 'auto' && wished) || theme || '';
   applyTheme(place, '--preset-', Object.entries(theme_tokens || {}));
-  // A background that is the same in both schemes decides whether this is a dark checkout.
-  const [[day], [night]] = ['light', 'dark'].map((scheme) => luminances(place, ['background'], scheme));
-  place.style.colorScheme = day !== night ? '' : day < 0.179 ? 'dark' : 'light';
-  if (!isPage) return;
+  // A preset names its scheme. A background of the shop's own that is the same in both decides whether this is a dark checkout.
+  const { host } = /** @type {{ host: HTMLElement }} */ (/** @type {unknown} */ (place.getRootNode()));
+  const style = isPage ? host.style : getComputedStyle(host);
+  if (theme_tokens?.background || style.getPropertyValue('--florin-background')) {
+    const [[day], [night]] = ['light', 'dark'].map((scheme) => luminances(place, ['background'], scheme));
+    place.style.colorScheme = day !== night ? '' : day < 0.179 ? 'dark' : 'light';
+  }
+  // Once the checkout is painted: to compute a style takes a slow phone long.
+  if (isPage) requestAnimationFrame(() => setTimeout(() => paintPage(place)));
+};
+
+/** The page's own background, beside the scroll bar: see page.css. @param {HTMLElement} place */
+const paintPage = (place) => {
   const style = getComputedStyle(place);
   const { style: page } = document.documentElement;
   page.colorScheme = style.colorScheme;
-  // The page's own background, beside the scroll bar: see page.css.
   for (const name of ['--background', '--surface']) page.setProperty(name, style.getPropertyValue(name));
-};
-
-/**
- * Warns on the console of colours that cannot be read, in each scheme of the checkout. Returns the least contrast of a text
- * with its background.
- *
- * @param {Element} place
- */
-export const checkContrast = (place) => {
-  // Forced colours are the system's.
-  if (matchMedia('(forced-colors: active)').matches) return 21;
-  let least = 21;
-  for (const scheme of getComputedStyle(place).colorScheme.split(' ')) {
-    const found = luminances(place, PAIRS.flat(), scheme);
-    PAIRS.forEach((pair, at) => {
-      const [dark, light] = found.slice(at * 2, at * 2 + 2).sort((a, b) => a - b);
-      const contrast = (light + 0.05) / (dark + 0.05);
-      if (TEXTS.includes(pair[0])) least = Math.min(least, contrast);
-      if (contrast >= READABLE) return;
-      const [text, behind] = numbers(place, 'srgb', pair, scheme).map((parts, which) => `--florin-${pair[which]} (${hex(parts)})`);
-      console.warn(`florin: ${text} on ${behind} has a contrast of ${contrast.toFixed(2)} : 1 in the ${scheme} scheme; text needs ${READABLE} : 1.`);
-    });
-  }
-  return least;
 };

@@ -67,13 +67,17 @@ export interface Case extends Signs, Retry {
   blocked: SecurityPolicyViolationEvent[];
 }
 
-/** What florin.js hands to host.js for one checkout. */
-export interface Context {
-  element: HTMLElement & { refresh(): void };
-  /** Where the checkout is shown. */
+/** Where a checkout is shown. */
+export interface Place {
+  element: HTMLElement;
   box: HTMLElement;
   /** Ends when the element is removed or its attributes change. */
   signal: AbortSignal;
+}
+
+/** What florin.js hands to host.js for one checkout. */
+export interface Context extends Place {
+  element: PageElement;
   load: Load;
   restart(): void;
   /** Takes what asks for the order at once; the display works from here on. */
@@ -84,7 +88,68 @@ export interface Context {
   examine(signs: Signs): Promise<void>;
 }
 
-/** Reads an attribute, or a parameter of the page's fragment, by the attribute's name. */
+/** The element of the proxy's page, until host.js takes what its script has begun. */
+export interface PageElement extends HTMLElement {
+  /** Of the element that florin.js defines. */
+  refresh?(): void;
+  begun?: Begun & { send?: (type: string, detail?: unknown) => void; end(): void };
+}
+
+/** A checkout until its program runs: first/begin.js. */
+export interface Begun extends Pick<Place, 'box'> {
+  container: HTMLElement;
+  menu: HTMLSelectElement;
+  read: Read;
+  /** The tag of the language file, and the one by which numbers and times are written. */
+  file: string;
+  locale: string;
+  /** Takes the texts where the page did not come with those of the list. */
+  giveWords?: (words: Promise<Words>) => void;
+  emit(name: string, detail?: unknown): void;
+  /** The order or the offer. */
+  first: Promise<Opening>;
+  /** `first`, once its prices are there. */
+  opened: Promise<void>;
+  /** Resolves with the first choice of an asset. */
+  pressed: Promise<void>;
+  /** Repeats the press on a list that is gone. */
+  press(): void;
+  /** The list, while it is shown. */
+  list(): { released(): Promise<void>; missProgram(): void } | undefined;
+  /** Ends it; absent where it ends with its signal. */
+  end?(): void;
+  /** Shows the screens in place of the list. Returns what repeats on them what was done on it. */
+  handOver(words: Words): (() => void) | undefined;
+  /** What the program gets: widget/src/host.rs. */
+  host: {
+    base: string;
+    locale: string;
+    menu: HTMLElement;
+    asset: string;
+    heading: string;
+    recall(): string;
+    remember(code: string): void;
+    glyph(symbol: string): string | undefined;
+    uncached(): string;
+    may_exist(): boolean;
+    take_opening(): Opening | undefined;
+    open(again: boolean, amount: string): Promise<Opening>;
+    choose(code: string, quote: string): Promise<Opening>;
+    about(words: Words): HTMLElement;
+  };
+}
+
+/** What the proxy's page comes with: proxy/src/http/first_page.rs. */
+export interface FirstScreen {
+  /** The tag of the language file that has `words`, those of the list. */
+  language: string;
+  words: Words;
+  /** The page's store, where there is no offer. */
+  store?: Store;
+  offer?: Offer & OrderBody;
+}
+
+/** Reads an attribute, or a parameter of the page's address, by the attribute's name. */
 export type Read = (name: string) => string | null | undefined;
 
 /** An order as the proxy sends it, as far as the scripts read it. */
@@ -128,6 +193,7 @@ export interface Offer {
   lines?: { title: string; quantity: number; amount?: string; image_url?: string }[];
   amount: string;
   currency: string;
+  quotes?: Quote[];
 }
 
 /** A wallet's interface; of Tron, what takes its place. Source: EIP-1193. */

@@ -239,8 +239,8 @@ fn compile(workspace: &Workspace, variant: Variant) -> anyhow::Result<PathBuf> {
     Ok(program(target, "widget"))
 }
 
-/// Makes of a compiled program what a browser loads: modules, the glue between them and the page, and the page, which
-/// names the loader where `trunk serve` has its link to the program.
+/// Makes of a compiled program what a browser loads: modules, the glue between them and the page, and the page without
+/// Trunk's link to the program.
 fn bind(workspace: &Workspace, program: &Path, to: &Path) -> anyhow::Result<()> {
     let sh = &workspace.sh;
     sh.remove_path(to)?;
@@ -248,7 +248,7 @@ fn bind(workspace: &Workspace, program: &Path, to: &Path) -> anyhow::Result<()> 
     let page = sh.read_file("widget/index.html")?;
     let link = page.lines().find(|line| line.contains("data-trunk"));
     let link = link.context("index.html has no link for Trunk")?;
-    let page = page.replace(link, "<script src=\"./florin.js\" async></script>");
+    let page = page.replace(link, "");
     Ok(sh.write_file(to.join("index.html"), page)?)
 }
 

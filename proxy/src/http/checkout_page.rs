@@ -1,6 +1,6 @@
 //! GET /pay: the checkout page, and what every frame shows.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use axum::extract::{Query, State};
 use axum::http::header::{
@@ -16,49 +16,50 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use url::form_urlencoded;
 
 use crate::config::{Config, Origin, Store};
+use crate::http::body::Parameters;
 use crate::http::error::ApiError;
+use crate::http::first_page::{PageQuery, first_page};
+use crate::http::middleware::ClientAddress;
 use crate::http::openapi::FILES;
 use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::http::static_files::{describe_file, find, public, response};
 use crate::state::AppState;
+use crate::widget_files::File;
 
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const EMBEDDER_POLICY: HeaderName = HeaderName::from_static("cross-origin-embedder-policy");
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
-const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
 const POLICIES: &str = "content-security-policy, x-frame-options";
-
-/// Which store's pages may frame this one. The order itself comes in the fragment, which no server sees.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct PageQuery {
-    /// The store's id.
-    store: Option<String>,
-    /// Present: this page frames the gateway's own page, which sends no `Cross-Origin-Embedder-Policy`.
-    hosted: Option<String>,
-}
 
 /// The page, under a policy that lets in no script but ours and no embedder but the store's pages.
 pub(crate) async fn page(
     State(app): State<Arc<AppState>>,
-    Query(framed): Query<PageQuery>,
+    ClientAddress(client): ClientAddress,
+    Parameters(query): Parameters<PageQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let config = app.config();
-    let file = find(match config.environment {
+    let built = find(match config.environment {
         Environment::Test => "pay.test.html",
         Environment::Production => "pay.html",
     })?;
-    let mut response = public(response(file, &headers, "no-cache"));
+    let store = named(&config.stores, query.store.as_deref());
+    let page = match store {
+        Some(store) => first_page(&app, &config, built, store, &query, (client, &headers)).await,
+        None => None,
+    };
+    let mut response = public(match page {
+        Some(page) => response(&page, &headers, "no-store, no-transform"),
+        None => response(built, &headers, "no-cache, no-transform"),
+    });
     let hosted_page = config.gateway.checkout_url.as_ref().map(Origin::of);
-    let store = named(&config.stores, framed.store.as_deref());
     let embedders = store.map_or(&[][..], |store| &store.origins);
     let pictures = store.map(Store::picture_origins).unwrap_or_default();
     let has_gallery = config.environment == Environment::Test;
     let policy = policy(
-        style_source(&file.whole),
+        app.inline_sources.get_or_init(|| inline_sources(built)),
         embedders,
         &pictures,
         hosted_page.as_ref(),
@@ -73,11 +74,8 @@ pub(crate) async fn page(
         (ACCESS_CONTROL_EXPOSE_HEADERS, POLICIES.to_owned()),
         (PERMISSIONS_POLICY, features(hosted_page.as_ref())),
     ];
-    if framed.hosted.is_none() {
+    if query.hosted.is_none() {
         fixed.push((EMBEDDER_POLICY, embedder_policy(&pictures).to_owned()));
-    }
-    if let Some(store) = store {
-        fixed.push((SERVER_TIMING, theme(store)));
     }
     for (name, value) in fixed {
         let value =
@@ -91,7 +89,7 @@ pub(crate) fn describe_page(types: &mut Types) -> Operation {
     describe_file(Operation::new("checkout_page", FILES, Auth::None)
         .summary(
             "The checkout page",
-            "The order comes in the fragment, which no server sees. Only pages of the store's origins may frame it.",
+            "With the offer of what the address names. A token comes in the fragment, which no server sees. Only pages of the store's origins may frame it.",
         )
         .query::<PageQuery>(types)
         .responds_as(200, "The page.", "text/html", &json!({ "type": "string" })))
@@ -127,37 +125,24 @@ pub(crate) fn named<'a>(stores: &'a [Store], id: Option<&str>) -> Option<&'a Sto
     }
 }
 
-/// The store's theme, for the time before its order has arrived, so that no light page turns into a dark one before the
-/// customer's eyes. The page is a file that is the same for every store; of a document's headers its script can read
-/// this one alone. Source: Server Timing (W3C), `PerformanceServerTiming.description`.
-fn theme(store: &Store) -> String {
-    let mut tokens = form_urlencoded::Serializer::new(String::new());
-    tokens.append_pair("theme", &store.theme);
-    for (name, value) in &store.theme_tokens {
-        tokens.append_pair(name, value);
-    }
-    format!("theme;desc=\"{}\"", tokens.finish())
-}
-
-/// Admits the one style that stands in the page itself, so that the checkout's shape needs no second request.
-fn style_source(page: &'static [u8]) -> &'static str {
-    static SOURCE: OnceLock<String> = OnceLock::new();
-    SOURCE.get_or_init(|| {
-        let page = str::from_utf8(page).expect("the page is text");
-        let after = page.split_once("<style>").map(|(_, after)| after);
-        let style = after.and_then(|after| after.split_once("</style>"));
-        let (style, _) = style.expect("the page is built with its style");
-        format!("'sha256-{}'", STANDARD.encode(Sha256::digest(style)))
+/// Admits the one style and the one script that stand in the built page: the first screen needs no second request.
+fn inline_sources(built: &File) -> [String; 2] {
+    let page = str::from_utf8(&built.whole).expect("the page is text");
+    ["style", "script"].map(|element| {
+        let after = page.split_once(&format!("<{element}>"));
+        let inline = after.and_then(|(_, after)| after.split_once(&format!("</{element}>")));
+        let (inline, _) = inline.expect("the page is built with its style and its script");
+        format!("'sha256-{}'", STANDARD.encode(Sha256::digest(inline)))
     })
 }
 
-/// `style`: what admits the page's own. `pictures`: where the store's logo and its order lines' pictures are.
+/// `style` and `script`: what admits the page's own. `pictures`: where the store's logo and its order lines' pictures are.
 /// `has_gallery`: this page shows others of its kind in a frame, the states of the checkout.
 ///
 /// Trusted Types: a script of the page cannot turn text into markup or code, but for inert markup that its one policy
 /// lets in (`widget/js/host/trusted_types.js`), as the screens need it. Source: Trusted Types (W3C), 4.2.
 fn policy(
-    style: &str,
+    [style, script]: &[String; 2],
     embedders: &[Origin],
     pictures: &[Origin],
     hosted_page: Option<&Origin>,
@@ -176,7 +161,8 @@ fn policy(
             .chain(pictures.iter().map(Origin::as_str)),
     );
     format!(
-        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' {style}; \
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' {script}; \
+         style-src 'self' {style}; \
          require-trusted-types-for 'script'; trusted-types default; \
          img-src {pictures}; font-src 'self'; connect-src 'self'; base-uri 'none'; \
          form-action 'none'; object-src 'none'; frame-src {framed}; frame-ancestors {ancestors}"

@@ -37,6 +37,13 @@ impl Browser {
             .await;
     }
 
+    /// Requests of these addresses fail, with `*` for any text.
+    pub async fn block(&self, addresses: &[&str]) {
+        self.send_cdp("Network.enable", json!({})).await;
+        self.send_cdp("Network.setBlockedURLs", json!({ "urls": addresses }))
+            .await;
+    }
+
     /// Puts it on a slow phone with a slow line: 150 ms there and back, 1.6 Mbit/s down and half of it up, and a
     /// processor of a quarter's speed.
     pub async fn throttle(&self) {

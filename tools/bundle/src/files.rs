@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 
 use sha2::{Digest as _, Sha256};
 
@@ -23,12 +23,10 @@ const LABELS: &str = "'%LABELS%'";
 /// Replaced in `labels.js` for the modules with the merchant's texts, as [`LANGUAGES`] does.
 const DIAGNOSTICS: &str = "%DIAGNOSTICS%";
 
-/// The loader's text that stands in the page itself.
-const NOSCRIPT: &str = "noscript";
-
-/// The sections of a language file that hold the texts of the screens, each with the end of its file's name: before the
-/// asset choice, after it, and for the wallets of a browser.
-const SCREENS: [(&str, &str); 3] = [
+/// The sections of a language file that hold the texts of the screens, each with the end of its file's name: the list of
+/// assets, what else comes before the choice, what comes after it, and the wallets of a browser.
+const SCREENS: [(&str, &str); 4] = [
+    ("list", ".list"),
     ("first", ""),
     ("later", ".payment"),
     ("wallets", ".wallets"),
@@ -37,36 +35,45 @@ const SCREENS: [(&str, &str); 3] = [
 /// Where the tool wasm-bindgen puts the payment module; a program that is one module has none.
 pub(crate) const PAYMENT: &str = "snippets/split/split_payment.wasm";
 
-/// Replaced in the page for `page.css`.
+/// Replaced in the page by `page.css`, and in the script of the first screen, as a string, by the style of the checkout.
 const STYLE: &str = "%STYLE%";
 
-/// The sheets of `widget/styles`, in two files and in this order in each: what comes later wins. The second file is that
-/// of the screens after the asset choice.
-const STYLES: [(&str, &[&str]); 2] = [
-    (
-        "florin.css",
-        &[
-            "tokens",
-            "base",
-            "summary",
-            "screen",
-            "button",
-            "donation",
-            "choose",
-            "loading",
-            "width",
-            "preference",
-        ],
-    ),
-    ("payment.css", &["pay", "progress", "hosted", "print"]),
+/// Replaced in the script of the first screen by the languages' tags.
+const TAGS: &str = "%TAGS%";
+
+/// Replaced in the page by its own script.
+const FIRST_PAGE: &str = "%FIRST_PAGE%";
+
+/// The sheets of `widget/styles`: those of the first screens, and those of the screens after the asset choice. In this order
+/// in each: what comes later wins.
+const STYLES: [&[&str]; 2] = [
+    &[
+        "tokens",
+        "base",
+        "summary",
+        "screen",
+        "button",
+        "donation",
+        "choose",
+        "loading",
+        "width",
+        "preference",
+    ],
+    &["pay", "progress", "hosted", "print"],
 ];
 
 /// The modules of `widget/js/` that others load when they need them, each linked with its imports, and after all modules
 /// whose addresses it has: its own name follows from its content.
-const MODULES: [&str; 3] = ["theme.js", "payment.js", "wallets.js"];
+const MODULES: [&str; 2] = ["payment.js", "wallets.js"];
 
 /// The modules that the loader loads. Their names have one hash, of all their contents, so that the loader has one as well.
-const LOADED: [&str; 4] = ["labels.js", "host.js", "dialog.js", "diagnostics.js"];
+const LOADED: [&str; 5] = [
+    "labels.js",
+    "first.js",
+    "host.js",
+    "dialog.js",
+    "diagnostics.js",
+];
 
 /// Replaced in the loader by the hash of [`LOADED`].
 const VERSION: &str = "%VERSION%";
@@ -114,20 +121,26 @@ pub(crate) fn files(root: &Path, built: &Path, tools: Tools<'_>) -> anyhow::Resu
     if payment.exists() {
         add(&mut assets, "payment.wasm", bytes(&payment)?);
     }
-    for (name, sheet) in sheets(&widget.join("styles"))? {
-        add(&mut assets, name, minify(&sheet, Kind::Style)?.into_bytes());
-    }
+    let [style, payment_style] = sheets(&widget.join("styles"))?;
+    let style = serde_json::to_string(&minify(&style, Kind::Style)?)?;
+    let payment_style = minify(&payment_style, Kind::Style)?;
+    add(&mut assets, "payment.css", payment_style.into_bytes());
     for icon in ["icon.svg", "paid-icon.svg", "problem-icon.svg"] {
         add(&mut assets, icon, bytes(&widget.join("icons").join(icon))?);
     }
     let texts = texts(&widget.join("locales"), &mut assets, minify)?;
-    let module = |name: &str, assets: &Assets| {
-        let mut module = link(&widget.join("js").join(name), Kind::Module)?;
-        if !assets.contains_key("payment.wasm") {
-            module = module.replace("%FLORIN:payment.wasm%", "");
+    let has_payment = assets.contains_key("payment.wasm");
+    let linked = |name: &str, kind| {
+        let mut script = link(&widget.join("js").join(name), kind)?;
+        if !has_payment {
+            script = script.replace("%FLORIN:payment.wasm%", "");
         }
-        let module = minify(&module.replace(LABELS, &texts.labels), Kind::Module)?;
-        let module = fill(&module, name, assets)?
+        let script = script.replace(&format!("'{STYLE}'"), &style);
+        let script = script.replace(TAGS, &texts.tags);
+        minify(&script.replace(LABELS, &texts.labels), kind)
+    };
+    let module = |name: &str, assets: &Assets| {
+        let module = fill(&linked(name, Kind::Module)?, name, assets)?
             .replace(LANGUAGES, &texts.languages)
             .replace(DIAGNOSTICS, &texts.diagnostics);
         anyhow::Ok(module.into_bytes())
@@ -153,7 +166,14 @@ pub(crate) fn files(root: &Path, built: &Path, tools: Tools<'_>) -> anyhow::Resu
         STYLE,
         &minify(&text(&widget.join("page.css"))?, Kind::Style)?,
     );
-    let page = fill(&page, "index.html", &assets)?;
+    let script = linked("first_page.js", Kind::Script)?;
+    ensure!(
+        !["</script", "<script", "<!--"]
+            .iter()
+            .any(|end| script.contains(end)),
+        "first_page.js would end its element in the page"
+    );
+    let page = fill(&page, "index.html", &assets)?.replace(FIRST_PAGE, &script);
     let types = bytes(&root.join("packages/florin/element.d.ts"))?;
     let mut files = Files::from([("florin.d.ts".to_owned(), types)]);
     for (environment, name, page_name) in ENVIRONMENTS {
@@ -167,7 +187,7 @@ pub(crate) fn files(root: &Path, built: &Path, tools: Tools<'_>) -> anyhow::Resu
         let path = format!("assets/florin-{}.js", hash(&own));
         files.insert(
             page_name.to_owned(),
-            page.replace(LOADER, &path).into_bytes(),
+            page.replace(LOADER, &format!("./{path}")).into_bytes(),
         );
         files.insert(path, own);
     }
@@ -218,6 +238,8 @@ pub(crate) fn write(dist: &Path, files: &Files) -> anyhow::Result<()> {
 
 /// What scripts know of the language files.
 struct Texts {
+    /// The tags of the languages, with blanks between them.
+    tags: String,
     /// The screens' files, as [`LANGUAGES`] lists them.
     languages: String,
     /// The loader's texts, as a JSON object by tag.
@@ -235,6 +257,7 @@ fn texts(
 ) -> anyhow::Result<Texts> {
     let (mut languages, mut diagnostics) = (Vec::new(), Vec::new());
     let mut labels = serde_json::Map::new();
+    let mut tags = Vec::new();
     for name in names(folder)? {
         let tag = name.trim_end_matches(".json");
         let path = folder.join(&name);
@@ -245,11 +268,12 @@ fn texts(
         let script = minify(&format!("export const texts = {texts};"), Kind::Module)?;
         add(assets, &module, script.into_bytes());
         diagnostics.push(format!("{tag}={}", hash_of(&assets[&module].0)));
-        let mut loader = language.section("loader")?;
-        loader.remove(NOSCRIPT);
+        let loader = language.section("loader")?;
         labels.insert(tag.to_owned(), loader.into());
+        tags.push(tag.to_owned());
     }
     Ok(Texts {
+        tags: tags.join(" "),
         languages: languages.join("&"),
         labels: serde_json::Value::from(labels).to_string(),
         diagnostics: diagnostics.join("&"),
@@ -262,24 +286,23 @@ fn hash_of(path: &str) -> &str {
     stem.rsplit_once('-').expect("assets have a hash").1
 }
 
-/// The sheets of a folder, joined to the files of [`STYLES`]. A sheet that is in none is an error: nothing
-/// would load it.
-fn sheets(folder: &Path) -> anyhow::Result<Vec<(&'static str, String)>> {
+/// The sheets of a folder, joined as [`STYLES`] says. A sheet that is in none is an error: nothing would load it.
+fn sheets(folder: &Path) -> anyhow::Result<[String; 2]> {
     for name in names(folder)? {
         let stem = name.trim_end_matches(".css");
-        anyhow::ensure!(
-            STYLES.iter().any(|(_, sheets)| sheets.contains(&stem)),
+        ensure!(
+            STYLES.iter().any(|sheets| sheets.contains(&stem)),
             "{} is in no order: name it in tools/bundle/src/files.rs",
             folder.join(&name).display()
         );
     }
-    let joined = |(name, sheets): (&'static str, &[&str])| {
-        let texts = sheets
-            .iter()
-            .map(|sheet| text(&folder.join(format!("{sheet}.css"))));
-        Ok((name, texts.collect::<anyhow::Result<String>>()?))
-    };
-    STYLES.into_iter().map(joined).collect()
+    let mut joined = [const { String::new() }; 2];
+    for (sheets, style) in STYLES.iter().zip(&mut joined) {
+        for sheet in *sheets {
+            style.push_str(&text(&folder.join(format!("{sheet}.css")))?);
+        }
+    }
+    Ok(joined)
 }
 
 fn add(assets: &mut Assets, name: &str, content: Vec<u8>) {

@@ -9,10 +9,11 @@
 //! bundle-js trunk                      Trunk's hook: packages what Trunk has built, in Trunk's own folder
 //! ```
 //!
-//! A separate program, so that `cargo xtask` compiles in seconds: a parser of JavaScript takes fifty libraries. `package-small`
-//! and `trunk` need the feature `small`, except for Trunk's debug builds.
+//! A separate program, so that `cargo xtask` compiles in seconds: a parser of JavaScript takes fifty libraries. `package-small`,
+//! `budget` and `trunk` need the feature `small`, except for Trunk's debug builds.
 
 mod bind;
+#[cfg(feature = "small")]
 mod budget;
 mod files;
 mod link;
@@ -61,7 +62,9 @@ fn run(words: &[&str]) -> anyhow::Result<()> {
             files.append(&mut compressed(&files));
             files::write(Path::new(dist), &files)
         }
+        #[cfg(feature = "small")]
         ["budget", dist] => budget::check(Path::new(dist), false),
+        #[cfg(feature = "small")]
         ["budget", dist, "stable"] => budget::check(Path::new(dist), true),
         ["trunk"] => package_for_trunk(),
         _ => bail!(
@@ -149,7 +152,8 @@ fn package_for_trunk() -> anyhow::Result<()> {
     let mut page = files[name].clone();
     if is_debug {
         // Opens the demo's order on a page that names none.
-        let order = "<script>location.hash ||= \"#store=demo&product=ebook\";</script>\n    <main>";
+        let order =
+            "<script>location.search ||= \"?store=demo&product=ebook\";</script>\n    <main>";
         page = String::from_utf8(page)?
             .replacen("<main>", order, 1)
             .into_bytes();

@@ -89,10 +89,19 @@ fn string_length(text: &str, quote: char) -> Result<usize, String> {
 
 /// Brotli at its best, for a window that every browser has.
 pub(crate) fn brotli(content: &[u8]) -> Vec<u8> {
+    brotli_at(11, 22, content)
+}
+
+/// As `compressed_quickly` in `proxy/src/widget_files.rs`.
+pub(crate) fn brotli_quickly(content: &[u8]) -> Vec<u8> {
+    brotli_at(5, 18, content)
+}
+
+fn brotli_at(quality: i32, lgwin: i32, content: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let settings = brotli::enc::BrotliEncoderParams {
-        quality: 11,
-        lgwin: 22,
+        quality,
+        lgwin,
         // 64 KiB: the codes of a smaller block fit code and data of a WebAssembly module better.
         lgblock: 16,
         size_hint: content.len(),

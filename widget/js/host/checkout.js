@@ -1,24 +1,20 @@
-/** One checkout on the page: opens the order, loads program, style and texts, and mounts the screens. */
-import { chooseLanguage } from '../locale.js';
+/** The program of one checkout: loaded with texts and wallets, and mounted in place of what was shown until then. */
+import { TOKENS } from '../attributes.js';
+import { checkContrast } from '../contrast.js';
 import { followTopLink } from '../top_links.js';
-import { recall, remember } from '../storage.js';
-import { createEarlyChoice } from './early_choice.js';
-import { BASE, loadPayment, loadPaymentScript, loadPaymentStyle, loadProgram, loadStyle, loadTheme, showIcon } from './files.js';
-import { createContainer } from './container.js';
-import { GLYPHS } from './glyphs.js';
-import { LANGUAGES, createMenu, createWords, focusAgain } from './language.js';
-import { opener, uncached } from './order.js';
-import { clean, createAbout, prepareAmounts } from './summary.js';
+import { loadPayment, loadPaymentScript, loadPaymentStyle, loadProgram, showIcon } from './files.js';
+import { createWords, fillMenu, focusAgain } from './language.js';
 import { createWallets } from './wallets.js';
-/** @import { Context, Labels, Opening, OrderBody, Quote, Read, Words } from '../types.d.ts' */
+/** @import { Begun, Context, Labels, Opening } from '../types.d.ts' */
 
 /** The longest that the screens wait for the order; then they show that they wait. */
 const PATIENCE_MS = 3000;
 /** The longest that they wait for its prices after that. */
 const PRICES_PATIENCE_MS = 400;
-/** Where the asset that was chosen last is kept. */
-const LAST_ASSET = 'florin:asset';
-const lastAsset = () => recall(LAST_ASSET, 'localStorage') || '';
+/** When colours are checked inline: the checkout is on the screen by then. */
+const CHECK_AFTER_MS = 2000;
+/** A contrast below which text is hidden. */
+const HIDDEN_CONTRAST = 2;
 
 /**
  * Loads the proxy's page again without its Cross-Origin-Embedder-Policy, unless it has none: the gateway's page, which this
@@ -35,31 +31,24 @@ const reopenWithoutPolicy = (opening) => {
 };
 
 /**
- * Shows a checkout in the element.
- *
  * @param {Context} context
- * @param {Read} read
+ * @param {Begun} begun
  * @param {boolean} isPage Whether this is the proxy's page.
  */
-export const showCheckout = async (context, read, isPage) => {
+export const showCheckout = async (context, begun, isPage) => {
   const { element, box, signal } = context;
+  const { container, emit, file, host, locale, menu, press, read } = begun;
   box.addEventListener('click', (event) => followTopLink(event, () => context.examine({ isSandboxed: true })), { signal });
-  /** @param {string} name @param {unknown} [detail] */
-  const emit = (name, detail) => element.dispatchEvent(new CustomEvent('florin-' + name, { bubbles: true, composed: true, detail }));
-  const { open, choose, mayExist } = opener(read);
+  const isAlone = isPage && parent === window;
   /** Whether the gateway's page may be framed. */
-  const embed = isPage && parent !== window && read('display') !== 'redirect';
-  const first = open(false).then((opening) => (embed && opening.body?.flow === 'hosted' ? reopenWithoutPolicy(opening) : opening));
-  let isFirst = true;
+  const embed = isPage && !isAlone && read('display') !== 'redirect';
+  const first = begun.first.then((opening) => (embed && opening.body?.flow === 'hosted' ? reopenWithoutPolicy(opening) : opening));
   let isRefused = false;
   /** Whether the order is beyond the asset choice. */
   const isChosen = first.then(({ body }) => !!body?.status && (body.status !== 'open' || body.flow === 'hosted'), () => false);
   /** Then the payment's screens are needed at once: beside the program, not after it. */
   const loadPaymentParts = () => Promise.all([loadPayment(context.load), loadPaymentStyle(context.load), loadPaymentScript(context.load)]).catch(() => {});
   isChosen.then((isNeeded) => void (isNeeded && loadPaymentParts()));
-  // The language of a shop's page counts; that of the proxy's page is set here.
-  const [file, locale] = chooseLanguage((tag) => LANGUAGES.has(tag), read('locale'), !isPage && document.documentElement.lang);
-  if (isPage) document.documentElement.lang = file;
   /** What of a refusal the merchant can mend. @param {Opening} opening */
   const examine = ({ body }) => {
     const { code, reason } = body?.error || {};
@@ -71,86 +60,26 @@ export const showCheckout = async (context, read, isPage) => {
   };
   first.then(examine, () => void (isPage || context.examine({})));
   const texts = createWords(file, read('words'));
-  const wallets = createWallets(context, texts.wallets);
-  const loadingWords = texts.first().then(clean);
+  const loadingWords = texts.first();
   loadingWords.catch(() => {});
-  let isWaiting = true;
-  const { container, showSkeleton, applyTheme, removeSkeleton } = createContainer(context, read, isPage, emit);
-  const style = Promise.all([loadStyle(context.load), loadTheme(context.load)]).then(([sheet, theme]) => {
-    // The loader's sheet comes first.
-    const root = /** @type {ShadowRoot} */ (element.shadowRoot);
-    root.adoptedStyleSheets = [root.adoptedStyleSheets[0], sheet];
-    showSkeleton(theme);
-    return theme;
-  });
+  begun.giveWords?.(loadingWords);
+  const wallets = createWallets(context, texts.wallets);
   const loadingProgram = loadProgram(context.load);
   loadingProgram.catch(() => {});
-  // All requests are sent: until they are answered there is time for what takes long at its first use.
-  const menu = createMenu(context, file);
-  prepareAmounts(locale);
-  /** Applies the theme of the order's store. @param {Promise<Opening>} opening */
-  const applyThemeFor = async (opening) => {
-    const [theme, { body }] = await Promise.all([style, opening]);
-    if (body?.store) applyTheme(theme, body.store);
-  };
-  // While the prices are on their way: a theme takes long to apply.
-  applyThemeFor(first).catch(() => {});
-  const keepAsset = (/** @type {string} */ code) => {
-    remember(LAST_ASSET, code, 'localStorage');
-    // Beside the gateway's response.
+  fillMenu(menu, context, file);
+  // Beside the gateway's response.
+  begun.pressed.then(() => {
     wallets.prepare();
-  };
-  /** Sends the choice from the list before the program, which begins with the answer or waits for it. @param {Quote} quote */
-  const chooseEarly = async ({ crypto_code: code, quote_id: quote }) => {
-    keepAsset(code);
     loadPaymentParts();
-    const opening = await choose(code, quote);
-    if (opening.token && isFirst) known = opening;
-  };
-  /** @type {OrderBody | undefined} What was found last: an order, an offer or a donation. */
-  let sold;
-  /** @type {Opening | undefined} The order, once its prices are there. */
-  let known;
-  const opened = first.then(async (opening) => {
-    sold = opening.body;
-    known = { ...opening, quotes: await opening.quotes };
   });
-  /** Replaces the skeleton: the list or the screens follow in the same task. @param {Words} words */
-  const reveal = (words) => {
-    if (isPage) document.documentElement.dir = String(words.direction);
-    menu.ariaLabel = String(words.language);
-    removeSkeleton();
+  /** The merchant's warnings take long, and no customer waits for them. Any site can send a link: its colours are removed where they hide the text. */
+  const checkColors = () => {
+    if (!signal.aborted && checkContrast(container) < HIDDEN_CONTRAST && isAlone) TOKENS.forEach((name) => element.style.removeProperty('--florin-' + name));
   };
-  /** Repeats the press on a list that is gone. */
-  const press = () => {
-    const { pressed } = box.dataset;
-    if (pressed) [...container.querySelectorAll('button')].find(({ dataset }) => dataset.testid === pressed)?.click();
-  };
-  /** @type {{ body?: OrderBody, about?: HTMLElement }} What is sold, as it was drawn last. */
-  let drawn = {};
-  /** The summary of what was found last: one element for both lists. @param {Words} words */
-  const drawAbout = (words) => {
-    if (drawn.body !== sold) drawn = { body: sold, about: createAbout(sold, words, locale, isPage ? 'h1' : 'p') };
-    return /** @type {HTMLElement} */ (drawn.about);
-  };
-  /** @type {ReturnType<typeof createEarlyChoice>} */
-  let early;
-  const showEarlyChoice = async () => {
-    const [words] = await Promise.all([loadingWords, style, opened]);
-    // An asset that the page names is chosen at once, without a list.
-    if (signal.aborted || !isWaiting || !known || read('asset')) return;
-    try {
-      early = createEarlyChoice(known, words, locale, { about: drawAbout(words), last: lastAsset(), menu, kept: box.dataset, choose: (quote) => chooseEarly(quote).catch(() => {}) });
-    } catch (error) {
-      // The program shows the choice, or what is wrong with it.
-      console.error('florin:', error);
-    }
-    if (!early) return;
-    reveal(words);
-    container.append(early.tree);
-    press();
-  };
-  showEarlyChoice().catch(() => {});
+  first.then(() => {
+    const timer = setTimeout(checkColors, isAlone ? 0 : CHECK_AFTER_MS);
+    signal.addEventListener('abort', () => clearTimeout(timer));
+  }, () => {});
   try {
     // Without the order and its prices the screens would start smaller than they soon are, and what is below would move.
     const pause = (/** @type {number} */ time) => new Promise((done) => {
@@ -159,62 +88,37 @@ export const showCheckout = async (context, read, isPage) => {
     });
     const priced = async () => {
       await first;
-      await Promise.race([opened, pause(PRICES_PATIENCE_MS)]);
+      await Promise.race([begun.opened, pause(PRICES_PATIENCE_MS)]);
     };
     const patience = Promise.race([priced(), pause(PATIENCE_MS)]).catch(() => {});
-    const [words, program] = await Promise.all([loadingWords, loadingProgram, style, patience]);
-    await early?.released();
+    const [words, program] = await Promise.all([loadingWords, loadingProgram, patience]);
+    await begun.list()?.released();
     if (signal.aborted) return;
-    isWaiting = false;
-    reveal(words);
-    const repeat = early?.remove(container);
+    // Until here, what the page's script has begun is there for another attempt.
+    element.begun = undefined;
+    signal.addEventListener('abort', () => begun.end?.());
+    const repeat = begun.handOver(words);
     let isReady = false;
     const paymentScript = () => loadPaymentScript(context.load);
     const mounted = program.mount(container, {
-      base: BASE,
+      ...host,
       words,
-      locale,
-      menu,
-      asset: read('asset') || '',
-      recall: lastAsset,
-      remember: keepAsset,
-      heading: isPage ? 'h1' : 'p',
       repeatable: !read('client-token') && !read('order-token'),
       embed,
-      glyph: (/** @type {string} */ symbol) => GLYPHS.get(symbol),
-      take_opening: () => {
-        const opening = isFirst ? known : undefined;
-        if (opening) isFirst = false;
-        return opening;
+      about: () => host.about(words),
+      choose: async (/** @type {string} */ code, /** @type {string} */ quote) => {
+        const found = await host.choose(code, quote);
+        examine(found);
+        return found;
       },
-      open: (/** @type {boolean} */ again, /** @type {string} */ amount) => {
-        const opening = isFirst ? first : open(again, amount);
-        isFirst = false;
-        applyThemeFor(opening).catch(() => {});
-        return opening.then((found) => {
-          sold = found.body;
-          return found;
-        });
-      },
-      about: () => drawAbout(words),
-      choose: (/** @type {string} */ code, /** @type {string} */ quote) => {
-        const opening = choose(code, quote);
-        return opening.then((found) => {
-          examine(found);
-          if (found.token) sold = found.body;
-          return found;
-        });
-      },
-      uncached,
-      may_exist: mayExist,
       load_payment: () => {
         const script = paymentScript();
         script.catch(() => {});
-        return Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load), isChosen.then((isNeeded) => (isNeeded ? wallets.prepare() : undefined))]).then(async ([words, sheet]) => {
+        return Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load), isChosen.then((isNeeded) => (isNeeded ? wallets.prepare() : undefined))]).then(async ([payment, sheet]) => {
           (await script).keepTexts(container, signal);
           const root = /** @type {ShadowRoot} */ (element.shadowRoot);
           root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
-          return words;
+          return payment;
         }).catch((error) => {
           console.error('florin:', error);
           if (error.status !== 404) throw error;
@@ -242,7 +146,6 @@ export const showCheckout = async (context, read, isPage) => {
     isReady = true;
     emit('ready');
   } catch (error) {
-    isWaiting = false;
     context.fail(error, { texts: /** @type {Partial<Labels> | undefined} */ (await loadingWords.catch(() => undefined)), locale });
   }
 };

@@ -6,12 +6,10 @@ export const BASE = new URL('..', import.meta.url).href;
 const FILES = {
   glue: '%FLORIN:widget.js%',
   wasm: '%FLORIN:widget_bg.wasm%',
-  css: '%FLORIN:florin.css%',
   paymentCss: '%FLORIN:payment.css%',
   /** Empty where the program is one module. */
   payment: '%FLORIN:payment.wasm%',
   paymentJs: '%FLORIN:payment.js%',
-  theme: '%FLORIN:theme.js%',
   wallets: '%FLORIN:wallets.js%',
 };
 /** The icons of the proxy's page by the state of its order. */
@@ -73,11 +71,9 @@ const loadSheet = (path) => once(async () => {
   sheet.replaceSync(await (await get(path)).text());
   return sheet;
 });
-export const loadStyle = loadSheet(FILES.css);
 /** The script of the screens after the asset choice. */
 export const loadPaymentScript = once((load) => /** @type {Promise<typeof import('../payment.js')>} */ (load(FILES.paymentJs)));
 /** The style of the screens after the asset choice. */
 export const loadPaymentStyle = loadSheet(FILES.paymentCss);
 /** The wallets of this browser, for an asset that they can pay. */
 export const loadWallets = once((load) => /** @type {Promise<typeof import('../wallets.js')>} */ (load(FILES.wallets)));
-export const loadTheme = once((load) => /** @type {Promise<typeof import('../theme.js')>} */ (load(FILES.theme)));

@@ -1,4 +1,5 @@
 /** The customer's language: its texts, and the menu to change it. */
+import { clean } from '../clean.js';
 import { make } from '../dom.js';
 import { CHOSEN } from '../locale.js';
 import { remember } from '../storage.js';
@@ -20,7 +21,7 @@ const LINK_OR_ADDRESS = /:\/\/|(?=[a-z]*\d)[a-z\d]{16}/i;
  */
 const parse = (file, own) => {
   try {
-    return (own && JSON.parse(own)[file]) || {};
+    return clean((own && JSON.parse(own)[file]) || {});
   } catch {
     console.error('florin: words is not JSON like {"' + file + '": {"paid": "…"}}: ' + own);
     return {};
@@ -56,7 +57,7 @@ export const createWords = (file, own) => {
     return words;
   };
   return {
-    first: () => load(''),
+    first: async () => Object.assign(...await Promise.all([load(''), load('.list')])),
     payment: async () => {
       const words = await load('.payment');
       for (const key of Object.keys(unknown).filter((key) => !key.startsWith('wallet_'))) leave(key, 'there is no such text');
@@ -79,34 +80,33 @@ export const focusAgain = (element, menu) => {
   choosing = undefined;
 };
 
+/** A language by its name in itself. @param {string} tag */
+const languageOption = (tag) => {
+  let name = tag;
+  try {
+    name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) || tag;
+  } catch {
+    // This browser does not name languages.
+  }
+  return make('option', { value: tag, lang: tag }, name[0].toLocaleUpperCase(tag) + name.slice(1));
+};
+
 /**
- * The menu of languages, each by its own name. It holds the current one alone until it is used: the names of all take
- * longer than everything else that is shown first.
+ * Fills the menu of languages once it is used: the names of all take longer than everything else that is shown first.
  *
- * @param {Context} context @param {string} file The current language's tag.
+ * @param {HTMLSelectElement} menu @param {Context} context @param {string} file The current language's tag.
  */
-export const createMenu = ({ element, restart }, file) => {
-  const named = (/** @type {string} */ tag) => {
-    let name = tag;
-    try {
-      name = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) || tag;
-    } catch {
-      // This browser does not name languages.
-    }
-    return make('option', { value: tag, lang: tag }, name[0].toLocaleUpperCase(tag) + name.slice(1));
+export const fillMenu = (menu, { element, restart }, file) => {
+  const fill = () => {
+    menu.onfocus = menu.onpointerdown = null;
+    const options = [...LANGUAGES.keys()].map(languageOption).sort((a, b) => a.text.localeCompare(b.text));
+    menu.replaceChildren(...options);
+    menu.value = file;
   };
-  const select = make('select', { className: 'language' }, named(file));
-  select.onfocus = select.onpointerdown = () => {
-    select.onfocus = select.onpointerdown = null;
-    const options = [...LANGUAGES.keys()].map(named).sort((a, b) => a.text.localeCompare(b.text));
-    select.replaceChildren(...options);
-    select.value = file;
-  };
-  select.onchange = () => {
-    remember(CHOSEN, select.value);
+  menu.onfocus = menu.onpointerdown = fill;
+  menu.onchange = () => {
+    remember(CHOSEN, menu.value);
     choosing = element;
     restart();
   };
-  select.setAttribute('part', 'language');
-  return select;
 };

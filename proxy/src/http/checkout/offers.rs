@@ -30,20 +30,46 @@ use crate::state::AppState;
 const LONGEST_WAIT_FOR_PRICES: Duration = Duration::from_millis(400);
 
 /// The product or donation of a page.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OfferQuery {
     /// The store's id.
-    store: String,
+    pub store: String,
     /// The product's `sku`; either this or `donation`.
-    product: Option<String>,
+    pub product: Option<String>,
     /// How many; 1 when absent.
     #[schemars(range(min = 1))]
-    quantity: Option<u32>,
+    pub quantity: Option<u32>,
     /// The donation's `id`.
-    donation: Option<String>,
+    pub donation: Option<String>,
     /// What the customer gives, in the store's currency; with `donation` alone.
-    amount: Option<AmountText>,
+    pub amount: Option<AmountText>,
+}
+
+impl OfferQuery {
+    fn request(self) -> Result<VerifiedRequest<'static>, ApiError> {
+        let Self {
+            store,
+            product,
+            quantity,
+            donation,
+            amount,
+        } = self;
+        match (product, donation, amount) {
+            (Some(sku), None, None) => Ok(VerifiedRequest::Product {
+                store,
+                sku,
+                quantity: quantity.unwrap_or(1),
+            }),
+            (None, Some(id), Some(amount)) if quantity.is_none() => {
+                Ok(VerifiedRequest::Donation { store, id, amount })
+            }
+            _ => {
+                let message = "Name a product, or a donation and its amount.";
+                Err(ApiError::InvalidBody(message.to_owned()))
+            }
+        }
+    }
 }
 
 /// The order token of a page.
@@ -62,28 +88,19 @@ pub(crate) async fn offer(
     Parameters(query): Parameters<OfferQuery>,
 ) -> Result<Json<Offer>, ApiError> {
     limit_here(&app, client)?;
-    let OfferQuery {
-        store,
-        product,
-        quantity,
-        donation,
-        amount,
-    } = query;
-    let request = match (product, donation, amount) {
-        (Some(sku), None, None) => VerifiedRequest::Product {
-            store,
-            sku,
-            quantity: quantity.unwrap_or(1),
-        },
-        (None, Some(id), Some(amount)) if quantity.is_none() => {
-            VerifiedRequest::Donation { store, id, amount }
-        }
-        _ => {
-            let message = "Name a product, or a donation and its amount.";
-            return Err(ApiError::InvalidBody(message.to_owned()));
-        }
-    };
-    read(&app, &headers, request).await.map(Json)
+    let request = query.request()?;
+    let config = app.config();
+    let store = request.store(&config, &headers)?;
+    read(&app, store, request).await.map(Json)
+}
+
+/// The offer of a page's address. Only pages of the store show it.
+pub(crate) async fn offer_of_page(
+    app: &Arc<AppState>,
+    store: &Store,
+    query: OfferQuery,
+) -> Result<Offer, ApiError> {
+    read(app, store, query.request()?).await
 }
 
 /// POST /v1/checkout/offer: the offer of an order token, which stands in no address. The body is a form, which a browser
@@ -97,17 +114,16 @@ pub(crate) async fn offer_of_token(
     limit_here(&app, client)?;
     let config = app.config();
     let request = VerifiedRequest::verify_token(&config, &order_token, app.now())?;
-    read(&app, &headers, request).await.map(Json)
+    let store = request.store(&config, &headers)?;
+    read(&app, store, request).await.map(Json)
 }
 
 async fn read(
     app: &Arc<AppState>,
-    headers: &HeaderMap,
+    store: &Store,
     request: VerifiedRequest<'_>,
 ) -> Result<Offer, ApiError> {
-    let config = app.config();
     let is_token = matches!(request, VerifiedRequest::Signed { .. });
-    let store = request.store(&config, headers)?;
     let terms = request.price(store, [0; 16], app.now())?;
     let order_exists = is_token && payable::is_known(app, &terms).await?;
     let offer = current(app, store, &terms).await;
@@ -127,7 +143,7 @@ pub(crate) async fn current(app: &Arc<AppState>, store: &Store, terms: &NewOrder
     offers::offer(store, app.config().environment, terms, quotes)
 }
 
-fn limit_here(app: &AppState, client: Option<IpAddr>) -> Result<(), ApiError> {
+pub(crate) fn limit_here(app: &AppState, client: Option<IpAddr>) -> Result<(), ApiError> {
     let Some(client) = client else { return Ok(()) };
     let counted = app.offer_limit.check_here(network(client), app.now());
     counted.map_err(ApiError::too_many_requests)

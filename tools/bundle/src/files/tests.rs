@@ -10,6 +10,11 @@ fn small_widget() -> TempDir {
             "widget/js/florin.js",
             "go('host-%VERSION%.js', '%ENVIRONMENT%', '%KIND%');",
         ),
+        ("widget/js/first.js", "style('%STYLE%');"),
+        (
+            "widget/js/first_page.js",
+            "import('./florin.js'); '%TAGS%';",
+        ),
         (
             "widget/js/host.js",
             "go('%FLORIN:widget.js%', '%LANGUAGES%');",
@@ -19,27 +24,26 @@ fn small_widget() -> TempDir {
         ("widget/icons/problem-icon.svg", "<svg/>"),
         ("widget/js/dialog.js", "open();"),
         ("widget/js/labels.js", "find('%LABELS%', '%DIAGNOSTICS%');"),
-        ("widget/js/diagnostics.js", "look('%FLORIN:theme.js%');"),
+        ("widget/js/diagnostics.js", "look('%FLORIN:payment.css%');"),
         ("packages/florin/element.d.ts", "export {};"),
-        ("widget/js/theme.js", "export {};"),
         ("widget/js/payment.js", "print();"),
         ("widget/js/wallets.js", "pay();"),
         ("widget/page.css", "b { color: red }"),
         (
             "widget/locales/en.json",
-            "{ \"first\": { \"back\": \"Back\" }, \"later\": { \"paid\": \"Paid\" }, \"wallets\": { \"wallet_pay\": \"Pay\" }, \"loader\": { \"pay\": \"Pay\", \"noscript\": \"None\" }, \"diagnostics\": { \"none\": \"none\" } }",
+            "{ \"list\": { \"choose\": \"Choose\" }, \"first\": { \"back\": \"Back\" }, \"later\": { \"paid\": \"Paid\" }, \"wallets\": { \"wallet_pay\": \"Pay\" }, \"loader\": { \"pay\": \"Pay\" }, \"diagnostics\": { \"none\": \"none\" } }",
         ),
         ("widget/gallery/states.json", "{ \"states\": [] }"),
         ("built/widget.js", "export default 1;"),
         ("built/widget_bg.wasm", "\0asm"),
         (
             "built/index.html",
-            "<style>%STYLE%</style><link href=\"%FLORIN:florin.css%\"><script src=\"./florin.js\" async></script>",
+            "<style>%STYLE%</style><script>%FIRST_PAGE%</script>",
         ),
     ] {
         write_file(&folder, name, text);
     }
-    for name in STYLES.iter().flat_map(|(_, sheets)| *sheets) {
+    for name in STYLES.concat() {
         let style = format!(".{name} {{ color: red; }}\n");
         write_file(&folder, &format!("widget/styles/{name}.css"), &style);
     }
@@ -118,29 +122,32 @@ fn files_name_others_by_their_content_and_the_loader_all_that_it_loads() {
         let path = format!("assets/florin-{}.js", hash(own.as_bytes()));
         assert_eq!(String::from_utf8_lossy(&files[&path]), own);
         let page = String::from_utf8_lossy(&files[page]);
-        assert!(page.contains(&format!("<script src=\"{path}\"")), "{page}");
+        let script =
+            format!("<script>import('./{path}'); 'en'; // linked as Script // Script</script>");
+        assert!(page.contains(&script), "{page}");
     }
-    // printf %s 'export default 1; // Module' | sha256sum; printf %s '{"back":"Back"}{"paid":"Paid"}{"wallet_pay":"Pay"}' | sha256sum
+    // printf %s 'export default 1; // Module' | sha256sum; printf %s '{"choose":"Choose"}{"back":"Back"}{"paid":"Paid"}{"wallet_pay":"Pay"}' | sha256sum
     for (name, text) in [
         (
             format!("assets/host-{version}.js"),
-            "go('assets/widget-53a986b3.js', 'en=8a009bff'); // linked as Module // Module",
+            "go('assets/widget-53a986b3.js', 'en=7691ba56'); // linked as Module // Module",
         ),
         (
             "assets/widget-53a986b3.js".to_owned(),
             "export default 1; // Module",
         ),
-        ("assets/en-8a009bff.json".to_owned(), "{\"back\":\"Back\"}"),
+        ("assets/en-7691ba56.json".to_owned(), "{\"back\":\"Back\"}"),
         (
-            "assets/en.payment-8a009bff.json".to_owned(),
+            "assets/en.payment-7691ba56.json".to_owned(),
             "{\"paid\":\"Paid\"}",
         ),
     ] {
         assert_eq!(String::from_utf8_lossy(&files[&name]), text);
     }
+    let style = "style(\".tokens { color: red; }\\n.base {";
+    assert!(found(&files, "assets/first-").0.starts_with(style));
     let (texts, name) = found(&files, "assets/en.diagnostics-");
     assert!(texts.starts_with("export const texts = {\"none\":\"none\"};"));
-    // What stands in the page itself is no label.
     let labels = format!(
         "find({{\"en\":{{\"pay\":\"Pay\"}}}}, 'en={}');",
         hash_of(name)
@@ -166,8 +173,8 @@ fn a_missing_section_and_a_sheet_that_nothing_loads_are_errors() {
     for (name, text, end) in [
         (
             "widget/locales/en.json",
-            "{ \"first\": {} }",
-            "en.json has no section `later`",
+            "{ \"list\": {} }",
+            "en.json has no section `first`",
         ),
         (
             "widget/styles/stray.css",

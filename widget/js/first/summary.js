@@ -1,17 +1,9 @@
 /** What is sold, with its shop and price: drawn once, for the list before the program and for the program's screens. */
+import { clean } from '../clean.js';
 /** @import { Offer, Words } from '../types.d.ts' */
 
 /** Lines of an order that are open. */
 const LINES_SHOWN = 3;
-/** What a browser obeys instead of showing: as in crates/checkout-api/src/from_json.rs. */
-const CONTROL_CHARACTERS = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
-/**
- * @template T
- * @param {T} value
- * @returns {T} The same without what a browser obeys.
- */
-export const clean = (value) => JSON.parse(JSON.stringify(value), (_, part) => (typeof part === 'string' ? part.replace(CONTROL_CHARACTERS, '') : part));
-
 /** @typedef {Node | string | false | null | undefined} Child */
 
 /**

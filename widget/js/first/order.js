@@ -1,7 +1,6 @@
 /** The order: found again, or opened by a choice from what the attributes name. */
 import { recall, remember } from '../storage.js';
-import { BASE } from './files.js';
-/** @import { Opening, OrderBody, Read } from '../types.d.ts' */
+/** @import { FirstScreen, Opening, OrderBody, Read } from '../types.d.ts' */
 
 const REQUEST_TIMEOUT_MS = 20000;
 /** The order's source: exactly one is set. */
@@ -27,36 +26,10 @@ const requestOf = (read) => {
 /** A query for a GET request where a service worker may have kept its response: `cache` does not reach that one. */
 export const uncached = () => (navigator.serviceWorker?.controller ? '?' + Date.now() : '');
 
-/**
- * @param {string} path @param {string} method @param {Record<string, string>} [headers] @param {string | URLSearchParams} [body]
- * @returns {Promise<[Response, any]>}
- */
-const call = async (path, method, headers, body) => {
-  const response = await fetch(BASE + 'v1/checkout' + path, { method, headers, body, cache: 'no-store', signal: AbortSignal.timeout?.(REQUEST_TIMEOUT_MS) });
-  const found = await response.json();
-  // Any other response is of a server in between: the network. See widget/src/state/problem.rs.
-  const isOurs = response.ok ? found.store || found.client_token || Array.isArray(found) || /^req_/.test(response.headers.get('x-request-id') || '') : typeof found.error?.code === 'string';
-  if (!isOurs) throw new Error('a response of another server: ' + response.status);
-  return [response, found];
-};
-
 /** @param {string} message @returns {Opening} */
 const refuse = (message) => {
   console.error('florin: ' + message);
   return { body: { error: { code: 'not_found', message } } };
-};
-
-/**
- * The order with a request for its prices, where an asset is to be chosen.
- *
- * @param {string} token @param {OrderBody} body @returns {Opening}
- */
-const prefetch = (token, body) => {
-  const prices = async () => {
-    const [response, quotes] = await call('/quotes' + uncached(), 'GET', { authorization: 'Bearer ' + token });
-    return response.ok && quotes;
-  };
-  return { token, body, quotes: body.status === 'open' && body.flow !== 'hosted' && prices().catch(() => {}) };
 };
 
 /**
@@ -65,8 +38,10 @@ const prefetch = (token, body) => {
  * have been opened before.
  *
  * @param {Read} read
+ * @param {string} base The proxy's address; ends in a slash.
+ * @param {FirstScreen['offer']} [brought] What the page came with.
  */
-export const opener = (read) => {
+export const opener = (read, base, brought) => {
   const request = requestOf(read);
   const given = read('client-token');
   const store = read('store');
@@ -79,7 +54,31 @@ export const opener = (read) => {
   let amount;
   /** @type {Promise<Opening> | undefined} */
   let choosing;
+  /**
+   * @param {string} path @param {string} method @param {Record<string, string>} [headers] @param {string | URLSearchParams} [body]
+   * @returns {Promise<[Response, any]>}
+   */
+  const call = async (path, method, headers, body) => {
+    const response = await fetch(base + 'v1/checkout' + path, { method, headers, body, cache: 'no-store', signal: AbortSignal.timeout?.(REQUEST_TIMEOUT_MS) });
+    const found = await response.json();
+    // Any other response is of a server in between: the network. See widget/src/state/problem.rs.
+    const isOurs = response.ok ? found.store || found.client_token || Array.isArray(found) || /^req_/.test(response.headers.get('x-request-id') || '') : typeof found.error?.code === 'string';
+    if (!isOurs) throw new Error('a response of another server: ' + response.status);
+    return [response, found];
+  };
   const bearer = (/** @type {string} */ token) => ({ authorization: 'Bearer ' + token });
+  /**
+   * The order with a request for its prices, where an asset is to be chosen.
+   *
+   * @param {string} token @param {OrderBody} body @returns {Opening}
+   */
+  const prefetch = (token, body) => {
+    const prices = async () => {
+      const [response, quotes] = await call('/quotes' + uncached(), 'GET', bearer(token));
+      return response.ok && quotes;
+    };
+    return { token, body, quotes: body.status === 'open' && body.flow !== 'hosted' && prices().catch(() => {}) };
+  };
   /** A page that names its store shows no other store's order. */
   const known = (/** @type {string} */ token, /** @type {OrderBody} */ body) => (!store || !body.store || body.store.id === store ? prefetch(token, body) : refuse('This order is not of the store ' + store + '.'));
 
@@ -102,11 +101,13 @@ export const opener = (read) => {
   };
   /** @param {boolean} again @param {string} [given_amount] @returns {Promise<Opening>} */
   const open = async (again, given_amount) => {
+    const offer = brought;
+    brought = undefined;
     if (named.length !== 1 || ((request.product || request.donation) && !request.store)) {
-      return refuse('Name exactly one of ' + SOURCES.join(', ') + ', the first two with a store; named: ' + (named.join(', ') || 'none') + '.');
+      return refuse('Name one of ' + SOURCES.join(', ') + ', the first two with a store.');
     }
     // No header takes other characters, and no token has them.
-    if (given && !/^[!-~]+$/.test(given)) return refuse('client-token has characters that no token has.');
+    if (given && !/^[!-~]+$/.test(given)) return refuse('client-token is no token.');
     if (again) remember(key);
     amount = given_amount || (again ? undefined : amount);
     const token = given || recall(key);
@@ -118,6 +119,7 @@ export const opener = (read) => {
     }
     const resumed = await resume();
     if (resumed) return resumed;
+    if (offer) return { offers: true, body: offer, quotes: offer.quotes };
     if (request.donation && !request.amount && !amount) {
       const [response, body] = await call('/donation?' + new URLSearchParams({ store: String(request.store), donation: String(request.donation) }), 'GET');
       return { asks: response.ok, body, status: response.status };
@@ -130,9 +132,10 @@ export const opener = (read) => {
   };
   /** @param {string} crypto_code @param {string} quote_id @returns {Promise<Opening>} */
   const choose = async (crypto_code, quote_id) => {
-    const resumed = await resume();
+    // Another element of this page, or a frame of it, may have opened the order meanwhile.
+    const resumed = (await resume()) || (recall(key) ? await open(false) : undefined);
     const choice = { crypto_code, quote_id };
-    if (!resumed) return post(JSON.stringify({ ...request, ...(amount && { amount }), ...choice }));
+    if (!resumed || resumed.offers) return post(JSON.stringify({ ...request, ...(amount && { amount }), ...choice }));
     const { token, body } = resumed;
     const isChosen = /** @type {any} */ (body).attempt?.crypto_code === crypto_code;
     if (!token || isChosen) return resumed;

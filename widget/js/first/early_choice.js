@@ -1,10 +1,10 @@
 /**
- * The choice of assets before the program runs: the same elements as widget/src/app/summary.rs
- * and widget/src/screens/pick_asset.rs build, which replace them. What the rows say is the proxy's. A press is repeated on the screens that
- * come. See ADR 0021.
+ * The choice of assets before the program runs: the same elements as widget/src/app.rs and widget/src/screens/pick_asset.rs
+ * build, which replace them. What the rows say is the proxy's. A press is repeated on the screens that come. See ADR 0031.
  */
+import { clean } from '../clean.js';
 import { GLYPHS } from './glyphs.js';
-import { clean, createTexts, h, initial, isPage, ltr, svg } from './summary.js';
+import { createTexts, h, initial, isPage, ltr, svg } from './summary.js';
 /** @typedef {import("./summary.js").Child} Child */
 /** @import { Offer, Opening, Quote, Words } from '../types.d.ts' */
 
@@ -33,7 +33,7 @@ const isChoice = ({ offers, token, body, quotes }) => (offers || (token && body.
  *
  * @param {Opening} opening With its prices.
  * @param {Words} words @param {string} locale BCP 47
- * @param {{ about: HTMLElement, last: string, menu: HTMLElement, kept: DOMStringMap, choose: (quote: Quote) => void }} view `last`: the asset that was chosen last.
+ * @param {{ about: HTMLElement, last: string, menu: HTMLElement, kept: DOMStringMap, choose: (quote: Quote) => Promise<unknown> }} view `last`: the asset that was chosen last.
  * `kept.pressed`: the test id of the row that was pressed, also before loading failed and was tried again.
  */
 export const createEarlyChoice = (opening, words, locale, view) => {
@@ -63,13 +63,23 @@ export const createEarlyChoice = (opening, words, locale, view) => {
       if (isOff) return;
       isSent = true;
       options.querySelectorAll('button').forEach((other) => other.setAttribute('aria-disabled', 'true'));
+      banners.replaceChildren();
       // The request leaves with the press; the program takes its answer.
-      if (quote && opening.offers && !quote.confirms_network) view.choose(quote);
+      if (quote && opening.offers && !quote.confirms_network) view.choose(quote).catch(fail);
     };
     return h('li', {}, button);
   };
   /** Whether a row was pressed that can be: the first press counts. */
   let isSent = false;
+  const banners = h('div', { class: 'banners' });
+  const showFailure = () => banners.replaceChildren(h('div', { class: 'banner', part: 'banner', role: 'alert' }, h('p', {}, text('no_network'))));
+  /** There is no connection: another press sends the same request again. */
+  const fail = () => {
+    showFailure();
+    isSent = false;
+    delete view.kept.pressed;
+    options.querySelectorAll('button:not([data-off])').forEach((other) => other.removeAttribute('aria-disabled'));
+  };
   /** @type {HTMLElement[]} */
   const rows = [];
   const coins = new Set();
@@ -97,7 +107,7 @@ export const createEarlyChoice = (opening, words, locale, view) => {
   const tree = h('div', { class: 'florin', part: 'checkout', lang: locale, dir: text('direction') },
     h('aside', { class: 'summary', part: 'summary', 'aria-label': text('order') }, h('div', { class: 'live' }, h('div', { class: 'order' }, view.about, help)), view.menu),
     h('section', { class: 'main', part: 'main', 'aria-label': text('payment') },
-      h('div', { class: 'banners' }),
+      banners,
       h('div', { class: 'screen', 'data-testid': 'status-open' }, h('div', { class: 'pick' },
         h('h2', { tabindex: '-1', part: 'heading' }, text('choose')),
         h('div', { class: 'hint' }, h('p', {}, text('choose_price', { price: '\u2066' + price + '\u2069' })), h('p', { class: 'fresh', 'aria-hidden': 'true', 'data-testid': 'prices-fresh' }, text('prices_fresh'))),
@@ -117,6 +127,8 @@ export const createEarlyChoice = (opening, words, locale, view) => {
 
   return {
     tree,
+    /** The program cannot be loaded at present: says so to the customer who waits for it. */
+    missProgram: () => isSent && showFailure(),
     /** A press that began on an element ends on it, or it is none: the list stays for so long. */
     released: () => released,
     /**

@@ -1,0 +1,10 @@
+/** Texts of others. */
+
+/** What a browser obeys instead of showing: as in crates/checkout-api/src/from_json.rs. */
+const CONTROL_CHARACTERS = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+/**
+ * @template T
+ * @param {T} value
+ * @returns {T} The same without what a browser obeys.
+ */
+export const clean = (value) => JSON.parse(JSON.stringify(value), (_, part) => (typeof part === 'string' ? part.replace(CONTROL_CHARACTERS, '') : part));

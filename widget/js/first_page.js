@@ -1,0 +1,34 @@
+/** The script that stands in the proxy's page: shows what the page came with, and loads the rest. */
+import { make } from './dom.js';
+import { begin } from './first/begin.js';
+import { openPage } from './first/page.js';
+
+const LOADER = './florin.js';
+const LONGEST_PAUSE_SECONDS = 30;
+let failures = 0;
+/** Loads florin.js, again and again: what is shown needs it once something is chosen. */
+const loadRest = () => {
+  // Browsers keep the failure of a module.
+  import(LOADER + '#'.repeat(failures)).catch(() => {
+    element.begun?.list()?.missProgram();
+    const timer = setTimeout(loadRest, 1000 * Math.min(LONGEST_PAUSE_SECONDS, 2 ** ++failures));
+    const loadAtOnce = () => {
+      clearTimeout(timer);
+      loadRest();
+    };
+    addEventListener('online', loadAtOnce, { once: true });
+  });
+};
+const element = /** @type {import('./types.d.ts').PageElement} */ (document.querySelector('florin-checkout'));
+loadRest();
+// The gallery shows a state on canned responses.
+if (!/^#gallery\b/.test(location.hash)) {
+  const box = make('div');
+  element.attachShadow({ mode: 'open' }).append(box);
+  const run = new AbortController();
+  const place = { element, box, signal: run.signal };
+  const { read, send } = openPage(place);
+  const given = JSON.parse(String(document.getElementById('first')?.textContent));
+  const begun = begin(place, read, true, new URL('.', location.href).href, given);
+  element.begun = { ...begun, send, end: () => run.abort() };
+}
