@@ -22,7 +22,8 @@ export type FlorinStyle = CSSProperties & { [Token in FlorinToken]?: string | nu
 export interface FlorinComponentProps {
   /**
    * The address of your proxy's script: `https://pay.shop.example/florin.js`. It is loaded when the component is mounted,
-   * and tried again for as long as it cannot be. Left out when the page has a `<script>` for it.
+   * and tried again for as long as it cannot be. A product or donation in a `frame`, without `words` and `asset`, is rendered with
+   * its frame, in place of the children. May be left out when the page has a `<script>` for it; then no frame is rendered.
    */
   src?: string;
   /** The nonce of the page's Content-Security-Policy, for the script. */
@@ -32,7 +33,7 @@ export interface FlorinComponentProps {
   /** The shop's own words for some of the texts, by language and key: `{ en: { thanks: 'Thank you!' } }`. */
   words?: Record<string, Record<string, string>>;
   style?: FlorinStyle;
-  /** Shown in place of the children while the script cannot be loaded. A sentence in English when it is missing. */
+  /** Shown in place of the children while the script cannot be loaded; a frame stays. A sentence in English when it is missing. */
   failure?: ReactNode;
   /** The checkout's program runs. */
   onReady?: (event: FlorinEventMap['florin-ready']) => void;

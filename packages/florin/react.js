@@ -1,7 +1,8 @@
 'use client';
 /**
- * <florin-checkout> as a component of React. On a server, and until florin.js has run, it is the bare element; all
- * its properties are attributes, so that a browser can hydrate the markup of the server.
+ * <florin-checkout> as a component of React. On a server, and until florin.js has run, it is the bare element, with the frame
+ * of the checkout where its address can say what is sold; all its properties are attributes, so that a browser can hydrate
+ * the markup of the server.
  */
 import { createElement, forwardRef, useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'react';
 import { loadFlorin } from './index.js';
@@ -10,7 +11,19 @@ import { loadFlorin } from './index.js';
 const FIRST_PAUSE_MS = 2000;
 const LONGEST_PAUSE_MS = 30000;
 
+const PARAMETERS = ['store', 'product', 'quantity', 'donation', 'amount', 'locale', 'theme'];
+
 const EVENTS = ['ready', 'resize', 'status', 'paid', 'close', 'error'];
+
+/** The frame, which florin.js adopts; none without a whole address of the proxy, and for what the frame's address does not say. */
+const createFrame = ({ src, display = 'frame', words, asset, ...source }) => {
+  const origin = /^(https?:\/\/[^/?#]+)\/florin\.js(?=$|[?#])/.exec(src)?.[1];
+  if (!origin || display !== 'frame' || words || asset || !(source.product || source.donation)) return undefined;
+  const address = `${origin}/pay?${new URLSearchParams(PARAMETERS.filter((name) => source[name]).map((name) => [name, source[name]]))}`;
+  // A new frame for a new address, since a frame that navigates adds to the history. Before React, florin.js may have
+  // translated the title.
+  return createElement('iframe', { key: address, src: address, title: 'Checkout', allow: 'clipboard-write', suppressHydrationWarning: true });
+};
 
 /** An effect before the browser does other things. A server runs none, and React 18 complains of it there. */
 const useEffectAtOnce = typeof document === 'undefined' ? useEffect : useLayoutEffect;
@@ -59,5 +72,7 @@ export const FlorinCheckout = forwardRef(function FlorinCheckout(properties, ref
   }, [src, nonce, integrity]);
 
   const attributes = { ...rest, 'order-token': orderToken, 'client-token': clientToken, words: words && JSON.stringify(words), class: className, ref: element };
-  return createElement('florin-checkout', attributes, isMissing ? (failure ?? 'The checkout could not be loaded. Trying again…') : children);
+  // A frame works without the script.
+  const frame = createFrame(properties);
+  return createElement('florin-checkout', attributes, frame ?? (isMissing ? (failure ?? 'The checkout could not be loaded. Trying again…') : children));
 });

@@ -35,7 +35,11 @@ async fn check_example_sells(react: React) {
     project.bundle("src/browser.tsx", "build/browser.js", &["--format=esm"]);
     project.bundle("src/render.tsx", "build/render.cjs", &["--platform=node"]);
     let page = project.run("build/render.cjs");
-    assert!(page.contains("</florin-checkout>"), "{page}");
+    let address = format!("{}/pay?store=demo&amp;product=ebook", world.proxy_url());
+    let frame = format!(
+        "<iframe src=\"{address}\" title=\"Checkout\" allow=\"clipboard-write\"></iframe></florin-checkout>"
+    );
+    assert!(page.contains(&frame), "{page}");
     site.serve_page(&page);
     let script = std::fs::read_to_string(project.file("build/browser.js")).unwrap();
     site.set_script("browser.js", Some(&script));

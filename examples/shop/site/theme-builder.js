@@ -151,9 +151,12 @@ function html() {
   const lines = [`<script src="${PROXY}/florin.js" async></script>`];
   const set = Object.entries(tokens);
   if (set.length) lines.push("<style>", "  florin-checkout {", ...set.map(([name, value]) => `    --florin-${name}: ${value};`), "  }", "</style>");
-  const named = [["store", live.dataset.store], ["product", "ebook"], ["theme", theme() === "auto" ? "" : theme()], ["display", display]];
-  const attributes = named.filter(([, value]) => value).map(([name, value]) => ` ${name}="${value}"`);
-  lines.push(`<florin-checkout${attributes.join("")}></florin-checkout>`);
+  const named = [["store", live.dataset.store], ["product", "ebook"], ["theme", theme() === "auto" ? "" : theme()]].filter(([, value]) => value);
+  const params = new URLSearchParams([...named, ...set.map(([name, value]) => [`--florin-${name}`, value])]);
+  const frame = display ? "" : `<iframe src="${PROXY}/pay?${String(params).replaceAll("&", "&amp;")}" title="Checkout" allow="clipboard-write"></iframe>`;
+  if (display) named.push(["display", display]);
+  const attributes = named.map(([name, value]) => ` ${name}="${value}"`);
+  lines.push(`<florin-checkout${attributes.join("")}>${frame}</florin-checkout>`);
   return lines.join("\n");
 }
 

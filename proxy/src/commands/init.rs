@@ -270,13 +270,12 @@ impl Init {
     }
 
     fn tag(&self, addresses: &Addresses) -> (String, String) {
-        let script = format!(
-            r#"<script src="{}/florin.js" async></script>"#,
-            addresses.public_url
-        );
+        let (proxy, store) = (&addresses.public_url, &self.store);
+        let script = format!(r#"<script src="{proxy}/florin.js" async></script>"#);
+        // Neither an address nor an id has a character that an attribute escapes, but for the ampersand.
+        let page = format!("{proxy}/pay?store={store}&amp;product={SKU}");
         let element = format!(
-            r#"<florin-checkout store="{}" product="{SKU}"></florin-checkout>"#,
-            self.store
+            r#"<florin-checkout store="{store}" product="{SKU}"><iframe src="{page}" title="Checkout" allow="clipboard-write"></iframe></florin-checkout>"#
         );
         (script, element)
     }

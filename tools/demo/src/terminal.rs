@@ -37,7 +37,7 @@ pub(crate) fn print_welcome(ports: Ports, folder: &Path, has_database_elsewhere:
        Gallery   {gallery}
 
   More to try:
-     The checkout on a separate page      http://127.0.0.1:{proxy}/pay?store=demo#store=demo&product=ebook
+     The checkout on a separate page      http://127.0.0.1:{proxy}/pay?store=demo&product=ebook
      A donation                           http://127.0.0.1:{shop}/donate
      A price signed by the shop's server  http://127.0.0.1:{shop}/members
      The payment gateway's own page       http://127.0.0.1:{shop}/hosted

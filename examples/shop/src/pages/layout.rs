@@ -21,11 +21,7 @@ pub(super) fn page(shop: &Shop, checkout: Checkout, title: &str, main: Html) -> 
     let proxy_url = &shop.settings.proxy_url;
     let page = shop.fill(
         include_str!("../../site/layout.html"),
-        &[
-            ("title", Html::text(title)),
-            ("proxy_url", Html::text(proxy_url)),
-            ("main", main),
-        ],
+        &[("title", Html::text(title)), ("main", main)],
     );
     let headers = [
         (header::CONTENT_SECURITY_POLICY, policy(proxy_url, checkout)),
@@ -37,16 +33,21 @@ pub(super) fn page(shop: &Shop, checkout: Checkout, title: &str, main: Html) -> 
 }
 
 impl Shop {
-    /// One of our templates, each `{{name}}` replaced by its value; `{{store}}` by the store's id.
+    /// One of our templates, each `{{name}}` replaced by its value; `{{store}}` by the store's id, `{{proxy_url}}` by the
+    /// proxy's address.
     pub(super) fn fill(&self, template: &'static str, values: &[(&str, Html)]) -> Html {
-        let store = ("store", Html::text(&self.settings.store_id));
-        Html::template(template, &[values, &[store]].concat())
+        let settings = &self.settings;
+        let always = [
+            ("store", Html::text(&settings.store_id)),
+            ("proxy_url", Html::text(&settings.proxy_url)),
+        ];
+        Html::template(template, &[values, &always].concat())
     }
 }
 
 /// What a shop with a strict policy adds for Florin.
 ///
-/// A frame needs two lines: the loader (`script-src`) and the frame itself (`frame-src`). Inline, the checkout runs as
+/// A frame needs two lines: the loader (`script-src`) and the frame itself (`frame-src`), which works without the loader. Inline, the checkout runs as
 /// a part of the page: it also needs `'wasm-unsafe-eval'` to compile, and `connect-src` for its files and its calls.
 fn policy(proxy_url: &str, checkout: Checkout) -> String {
     let (wasm, connect) = match checkout {

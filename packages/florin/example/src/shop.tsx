@@ -36,9 +36,7 @@ export const Shop = () => {
         }}
         onPaid={(event) => setOrder(event.detail.order_id)}
         onError={(event) => setProblem(`That did not work (${event.detail.code}).`)}
-      >
-        <p>The checkout is loading…</p>
-      </FlorinCheckout>
+      />
     </main>
   );
 };
