@@ -44,6 +44,11 @@ impl StoreSite {
         &self.server.url
     }
 
+    /// The same pages: browsers take the two names of this machine for two sites.
+    pub fn url_of_another_site(&self) -> String {
+        self.url().replace("127.0.0.1", "localhost")
+    }
+
     /// Shows this whole page from now on, under no policy.
     pub fn serve_page(&self, html: &str) {
         let mut page = self.page.lock();

@@ -12,26 +12,21 @@ use std::fs;
 use std::path::Path;
 
 use axum::http::Method;
+use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use thirtyfour::common::command::FormatRequestData;
 use thirtyfour::{RequestData, SessionId};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use super::engine::{FIREFOX_RATIO, NETWORK_LOG_FILE};
+use super::pool::devtools;
 use super::{Browser, BrowserOptions, Engine, State};
 
 impl Browser {
     pub async fn set_offline(&self, offline: bool) {
-        self.set_network(offline, 0, [-1, -1]).await;
-    }
-
-    /// `throughput` is that of downloads and of uploads, in bytes a second; -1 is unlimited.
-    async fn set_network(&self, offline: bool, latency_ms: u32, throughput: [i64; 2]) {
-        let conditions = json!({
-            "offline": offline,
-            "latency": latency_ms,
-            "downloadThroughput": throughput[0],
-            "uploadThroughput": throughput[1],
-        });
+        let conditions = network(offline, 0, [-1, -1]);
         self.send_cdp("Network.enable", json!({})).await;
         self.send_cdp("Network.emulateNetworkConditions", conditions)
             .await;
@@ -47,9 +42,47 @@ impl Browser {
     /// Puts it on a slow phone with a slow line: 150 ms there and back, 1.6 Mbit/s down and half of it up, and a
     /// processor of a quarter's speed.
     pub async fn throttle(&self) {
-        self.set_network(false, 150, [200_000, 100_000]).await;
+        self.send_cdp("Network.enable", json!({})).await;
+        self.send_cdp("Network.emulateNetworkConditions", slow_line())
+            .await;
         self.send_cdp("Emulation.setCPUThrottlingRate", json!({ "rate": 4 }))
             .await;
+    }
+
+    /// The same with frames of other sites, each of which has a separate process, whose session the driver does not offer. Such a
+    /// frame waits until it is slow. A script runs in every page and frame before its own.
+    ///
+    /// Source: the protocol of Chrome's developer tools, `Target.setAutoAttach` (2026).
+    pub async fn throttle_with_frames(&self, script: &str) {
+        let attached =
+            json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true });
+        let commands = [
+            ("Page.enable", json!({})),
+            (
+                "Page.addScriptToEvaluateOnNewDocument",
+                json!({ "source": script }),
+            ),
+            ("Network.enable", json!({})),
+            ("Network.emulateNetworkConditions", slow_line()),
+            ("Emulation.setCPUThrottlingRate", json!({ "rate": 4 })),
+            ("Target.setAutoAttach", attached),
+            ("Runtime.runIfWaitingForDebugger", json!({})),
+        ];
+        let last = commands.len() - 1;
+        let connected = connect_async(devtools(self.process())).await;
+        let (mut socket, _) = connected.expect("Chromium takes commands");
+        let window = self.tab.window().await.expect("Chromium has a window");
+        let page = json!({ "targetId": window.to_string(), "flatten": true });
+        let attach =
+            json!({ "id": commands.len(), "method": "Target.attachToTarget", "params": page });
+        let sent = socket.send(Message::text(attach.to_string())).await;
+        sent.expect("Chromium takes commands");
+        let mut id = Value::Null;
+        while id != last {
+            let read = send_to_new(&mut socket, &commands).await;
+            id = read.expect("Chromium responds");
+        }
+        tokio::spawn(async move { while send_to_new(&mut socket, &commands).await.is_some() {} });
     }
 
     /// Looks at the page as it would be printed, or as it is on the screen.
@@ -184,6 +217,40 @@ impl Browser {
         let set = self.tab.handle().cmd(SetContext(context)).await;
         set.expect("geckodriver allows access to the system");
     }
+}
+
+/// Reads a message, and sends commands to the page or frame that it announces. Returns the id of the message; `None` once the
+/// browser has ended.
+async fn send_to_new(
+    socket: &mut WebSocketStream<MaybeTlsStream<TcpStream>>,
+    commands: &[(&str, Value)],
+) -> Option<Value> {
+    let message = socket.next().await?.ok()?;
+    let message: Value = serde_json::from_str(message.to_text().ok()?).ok()?;
+    if message["method"] == "Target.attachedToTarget" {
+        let session = &message["params"]["sessionId"];
+        for (id, (method, parameters)) in commands.iter().enumerate() {
+            let command =
+                json!({ "id": id, "method": method, "params": parameters, "sessionId": session });
+            let command = Message::text(command.to_string());
+            socket.send(command).await.ok()?;
+        }
+    }
+    Some(message["id"].clone())
+}
+
+fn slow_line() -> Value {
+    network(false, 150, [200_000, 100_000])
+}
+
+/// `throughput` is that of downloads and of uploads, in bytes a second; -1 is unlimited.
+fn network(offline: bool, latency_ms: u32, throughput: [i64; 2]) -> Value {
+    json!({
+        "offline": offline,
+        "latency": latency_ms,
+        "downloadThroughput": throughput[0],
+        "uploadThroughput": throughput[1],
+    })
 }
 
 /// Where Firefox runs the scripts that follow: in the page (`content`), or with the browser's privileges (`chrome`).

@@ -211,7 +211,7 @@ async fn on_window(session: &WebDriver, window: &str) -> WebDriverResult<Value> 
 }
 
 /// Source: Chromium, `content/browser/devtools/devtools_http_handler.cc` (2026): the file holds the port and the path.
-fn devtools(process: &Process) -> String {
+pub(super) fn devtools(process: &Process) -> String {
     let file = process.folder.file(PROFILE).join("DevToolsActivePort");
     let text = fs::read_to_string(file).expect("Chromium writes where it listens");
     let (port, path) = text.trim().split_once('\n').expect("a port and a path");
