@@ -3,6 +3,7 @@
 //! ```text
 //! bench idle PROXY SANDBOX       time to start, and memory when idle
 //! bench reads PROXY SANDBOX      status reads per second, beside a bare axum router with the same bytes
+//! bench views PROXY SANDBOX      page views per second, beside the same; and that they open and write nothing
 //! bench streams PROXY SANDBOX    memory and fan-out of event streams
 //! bench watchers PROXY SANDBOX   calls of the gateway for an order that many pages watch
 //! ```
@@ -49,6 +50,7 @@ async fn run(words: &[&str]) -> anyhow::Result<()> {
     match what {
         "idle" => measure_idle(proxy, sandbox).await,
         "reads" => reads::compare(proxy).await,
+        "views" => reads::compare_views(proxy, sandbox).await,
         "streams" => streams::measure(proxy).await,
         "watchers" => streams::compare_watchers(proxy, sandbox).await,
         _ => bail!("there is no `{what}` to measure"),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use axum::Router;
 use axum::body::Bytes;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderName};
 use axum::routing::get;
 use florin_proxy::clock::{Clock as _, SystemClock};
 use serde_json::{Value, json};
@@ -26,13 +26,25 @@ const ASK_EVERY: Duration = Duration::from_micros(200);
 /// The word with which this program starts itself as the bare router.
 pub(crate) const BARE: &str = "serve-bare";
 
-/// The bare router: a status read with the same bytes, and nothing else.
+/// The bare router: the file's headers and bytes, and nothing else.
 pub(crate) async fn serve(file: &Path) -> anyhow::Result<()> {
-    let bytes = Bytes::from(std::fs::read(file)?);
-    let read = move || async move { ([(CONTENT_TYPE, "application/json")], bytes) };
+    let response = Bytes::from(std::fs::read(file)?);
+    let head = end_of_head(&response).context("a response has a head")?;
+    let mut headers = HeaderMap::new();
+    for line in std::str::from_utf8(&response[..head])?.lines() {
+        // The server writes these two itself. The line of the status is no header.
+        if let Some((name, value)) = line.split_once(": ")
+            && !["content-length", "date"].contains(&name)
+        {
+            headers.append(HeaderName::try_from(name)?, value.parse()?);
+        }
+    }
+    let body = response.slice(head + 4..);
+    let read = get(move || async move { (headers, body) });
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
-    let routes = Router::new().route("/v1/checkout", get(read));
+    let routes = Router::new().route("/v1/checkout", read.clone());
+    let routes = routes.route("/pay", read);
     Ok(axum::serve(listener, routes).await?)
 }
 
@@ -135,6 +147,10 @@ fn secret() -> String {
     "0123456789abcdef".repeat(4)
 }
 
+pub(crate) fn store_key() -> String {
+    format!("sk_{}", secret())
+}
+
 /// A store with a product. Its gateway may be away: a status read needs none.
 fn florin_toml(
     public: SocketAddr,
@@ -142,7 +158,7 @@ fn florin_toml(
     gateway: SocketAddr,
     database: &Path,
 ) -> String {
-    let (key, database) = (secret(), database.display());
+    let (key, store_key, database) = (secret(), store_key(), database.display());
     format!(
         r#"listen = "{public}"
 admin_listen = "{admin}"
@@ -164,7 +180,7 @@ id = "demo"
 name = "Demo"
 origins = ["http://127.0.0.1:9"]
 currency = "USD"
-secret_key = "sk_{key}"
+secret_key = "{store_key}"
 
 [[store.product]]
 sku = "ebook"
@@ -208,7 +224,7 @@ impl Connection {
         self.buffer.clear();
         loop {
             ensure!(self.stream.read_buf(&mut self.buffer).await? > 0, "closed");
-            let Some(head) = self.buffer.windows(4).position(|four| four == b"\r\n\r\n") else {
+            let Some(head) = end_of_head(&self.buffer) else {
                 continue;
             };
             let text = std::str::from_utf8(&self.buffer[..head])?;
@@ -228,4 +244,13 @@ impl Connection {
     pub(crate) fn body(&self) -> &[u8] {
         &self.buffer[self.head..]
     }
+
+    /// Status and headers too.
+    pub(crate) fn response(&self) -> &[u8] {
+        &self.buffer
+    }
+}
+
+fn end_of_head(response: &[u8]) -> Option<usize> {
+    response.windows(4).position(|four| four == b"\r\n\r\n")
 }

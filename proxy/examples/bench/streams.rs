@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout};
 
-use crate::reads::read_once;
+use crate::reads::{read_once, status};
 use crate::server::{Connection, NOTHING, Server, open_order};
 
 /// Half of them belong to one order, the others to orders with five each.
@@ -218,10 +218,11 @@ pub(crate) async fn compare_watchers(proxy: &Path, sandbox: &Path) -> anyhow::Re
     let many = Streams::open(address, &vec![crowded.clone(); watchers]).await?;
     choose(address, &lonely).await?;
     choose(address, &crowded).await?;
+    let request = status(&crowded);
     let reads = async {
         loop {
             SystemClock.sleep(READ_EVERY).await;
-            read_once(address, &crowded).await?;
+            read_once(address, &request).await?;
         }
     };
     let read: anyhow::Result<()> = tokio::select! {
