@@ -47,7 +47,7 @@ pub(crate) async fn page(
     })?;
     let store = named(&config.stores, query.store.as_deref());
     let page = match store {
-        Some(store) => first_page(&app, &config, built, store, &query, (client, &headers)).await,
+        Some(store) => first_page(&app, &config, built, store, &query, client, &headers).await,
         None => None,
     };
     let mut response = public(match page {

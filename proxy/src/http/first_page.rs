@@ -81,7 +81,8 @@ pub(crate) async fn first_page(
     built: &'static File,
     store: &Store,
     query: &PageQuery,
-    (client, headers): (Option<IpAddr>, &HeaderMap),
+    client: Option<IpAddr>,
+    headers: &HeaderMap,
 ) -> Option<Arc<File>> {
     let language = language_of(query.locale.as_deref(), headers)?;
     let offered = offered(store, query);
