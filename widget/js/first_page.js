@@ -1,7 +1,6 @@
 /** The script that stands in the proxy's page: shows what the page came with, and loads the rest. */
 import { make } from './dom.js';
-import { begin } from './first/begin.js';
-import { openPage } from './first/page.js';
+import { beginPage } from './first/page.js';
 
 const LOADER = './florin.js';
 const LONGEST_PAUSE_SECONDS = 30;
@@ -11,12 +10,13 @@ const loadRest = () => {
   // Browsers keep the failure of a module.
   import(LOADER + '#'.repeat(failures)).catch(() => {
     element.begun?.list()?.missProgram();
-    const timer = setTimeout(loadRest, 1000 * Math.min(LONGEST_PAUSE_SECONDS, 2 ** ++failures));
-    const loadAtOnce = () => {
+    const again = () => {
       clearTimeout(timer);
+      removeEventListener('online', again);
       loadRest();
     };
-    addEventListener('online', loadAtOnce, { once: true });
+    const timer = setTimeout(again, 1000 * Math.min(LONGEST_PAUSE_SECONDS, 2 ** ++failures));
+    addEventListener('online', again);
   });
 };
 const element = /** @type {import('./types.d.ts').PageElement} */ (document.querySelector('florin-checkout'));
@@ -26,9 +26,7 @@ if (!/^#gallery\b/.test(location.hash)) {
   const box = make('div');
   element.attachShadow({ mode: 'open' }).append(box);
   const run = new AbortController();
-  const place = { element, box, signal: run.signal };
-  const { read, send } = openPage(place);
   const given = JSON.parse(String(document.getElementById('first')?.textContent));
-  const begun = begin(place, read, true, new URL('.', location.href).href, given);
-  element.begun = { ...begun, send, end: () => run.abort() };
+  const begun = beginPage({ element, box, signal: run.signal }, new URL('.', location.href).href, given);
+  element.begun = { ...begun, end: () => run.abort() };
 }

@@ -9,7 +9,7 @@ import { LANGUAGES } from './host/language.js';
 import { showCheckout } from './host/checkout.js';
 import { followParent } from './host/page.js';
 import { createPolicy, takesMarkup } from './host/trusted_types.js';
-/** @import { Context } from './types.d.ts' */
+/** @import { BegunPage, Context } from './types.d.ts' */
 
 /** Whether the page has its policy: it can be created once. */
 let hasPolicy = false;
@@ -17,16 +17,16 @@ let hasPolicy = false;
 /** Shows the checkout as the address says, or as the fragment `given` in its place. @param {Context} context @param {URLSearchParams} [given] */
 const showPage = async (context, given) => {
   const { element, signal } = context;
-  const { FIRST } = element.begun ? { FIRST: undefined } : await context.load('first');
-  const { read: find, send } = element.begun || FIRST.openPage(context, given);
+  /** @type {BegunPage} */
+  const begun = element.begun || (await context.load('first')).FIRST.beginPage(context, BASE, null, given);
   const restart = () => {
     element.begun?.end();
     element.begun = undefined;
     context.restart();
   };
   addEventListener('hashchange', restart, { signal });
-  const examine = send ? followParent(context, find, send) : context.examine;
-  return showCheckout({ ...context, restart, examine }, element.begun || FIRST.begin(context, find, true, BASE), true);
+  const examine = begun.send ? followParent(context, begun.read, begun.send) : context.examine;
+  return showCheckout({ ...context, restart, examine }, begun, true);
 };
 
 /**

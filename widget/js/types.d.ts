@@ -69,7 +69,7 @@ export interface Case extends Signs, Retry {
 
 /** Where a checkout is shown. */
 export interface Place {
-  element: HTMLElement;
+  element: PageElement;
   box: HTMLElement;
   /** Ends when the element is removed or its attributes change. */
   signal: AbortSignal;
@@ -77,7 +77,6 @@ export interface Place {
 
 /** What florin.js hands to host.js for one checkout. */
 export interface Context extends Place {
-  element: PageElement;
   load: Load;
   restart(): void;
   /** Takes what asks for the order at once; the display works from here on. */
@@ -92,7 +91,7 @@ export interface Context extends Place {
 export interface PageElement extends HTMLElement {
   /** Of the element that florin.js defines. */
   refresh?(): void;
-  begun?: Begun & { send?: (type: string, detail?: unknown) => void; end(): void };
+  begun?: BegunPage & { end(): void };
 }
 
 /** A checkout until its program runs: first/begin.js. */
@@ -137,6 +136,11 @@ export interface Begun extends Pick<Place, 'box'> {
     choose(code: string, quote: string): Promise<Opening>;
     about(words: Words): HTMLElement;
   };
+}
+
+/** Of the proxy's page. `send`: sends a message to the page around this one. */
+export interface BegunPage extends Begun {
+  send?: (type: string, detail?: unknown) => void;
 }
 
 /** What the proxy's page comes with: proxy/src/http/first_page.rs. */

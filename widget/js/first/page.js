@@ -2,7 +2,8 @@
 import { TOKENS } from '../attributes.js';
 import { recall, remember } from '../storage.js';
 import { applyTheme } from '../theme.js';
-/** @import { Context, Read } from '../types.d.ts' */
+import { begin } from './begin.js';
+/** @import { BegunPage, FirstScreen, Place, Read } from '../types.d.ts' */
 
 /** Events of the element, each after `florin-`: the frame's element has them too. */
 const EVENTS = ['ready', 'resize', 'status', 'paid', 'close', 'error'];
@@ -15,10 +16,10 @@ const PROVIDED = 'florin:given:';
  * Reads what the address says, and sends the element's events to the page around this one. What is sold is named by the query,
  * which the proxy has read as well, or by the fragment, never by both. A token leaves the address wherever storage keeps it.
  *
- * @param {Pick<Context, 'element' | 'signal'>} place
+ * @param {Omit<Place, 'box'>} place
  * @returns {{ read: Read, send?: (type: string, detail?: unknown) => void }} `send`: sends a message to the page around this one.
  */
-export const openPage = ({ element, signal }, fragment = new URLSearchParams(location.hash.slice(1))) => {
+const openPage = ({ element, signal }, fragment = new URLSearchParams(location.hash.slice(1))) => {
   const query = new URLSearchParams(location.search);
   const isNamed = query.get('product') || query.get('donation');
   const find = (/** @type {string} */ name) => query.get(name) || (isNamed && SOLD.includes(name) ? null : fragment.get(name));
@@ -44,9 +45,9 @@ export const openPage = ({ element, signal }, fragment = new URLSearchParams(loc
   if (parent === window) return { read };
   /** That of the page around this one. Only the store's pages may be it. */
   let origin = '';
-  const begin = { florin: 1 };
+  const greeting = { florin: 1 };
   /** @type {Map<string, object>} The last message of each type, until it is known who receives it. */
-  const unsent = new Map([['', begin]]);
+  const unsent = new Map([['', greeting]]);
   const send = (/** @type {string} */ type, /** @type {unknown} */ detail) => {
     const message = { florin: 1, type, detail, width: innerWidth };
     if (origin) parent.postMessage(message, origin);
@@ -66,6 +67,20 @@ export const openPage = ({ element, signal }, fragment = new URLSearchParams(loc
     if (tokens.some(([name, value]) => value !== read('--florin-' + name))) applyTheme(element, '--florin-', tokens);
   }, { signal });
   for (const type of EVENTS) element.addEventListener('florin-' + type, (event) => send(type, /** @type {CustomEvent} */ (event).detail), { signal });
-  parent.postMessage(begin, '*');
+  parent.postMessage(greeting, '*');
   return { read, send };
+};
+
+/**
+ * Begins the checkout of the proxy's page.
+ *
+ * @param {Place} place
+ * @param {string} base The proxy's address; ends in a slash.
+ * @param {FirstScreen | null} [given] What the page came with.
+ * @param {URLSearchParams} [fragment] In place of the address's.
+ * @returns {BegunPage}
+ */
+export const beginPage = (place, base, given, fragment) => {
+  const { read, send } = openPage(place, fragment);
+  return { ...begin(place, read, true, base, given), send };
 };
