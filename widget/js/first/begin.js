@@ -1,6 +1,7 @@
 /** A checkout until its program runs: the order, or what is offered, and the list of assets. */
 import { TOKENS } from '../attributes.js';
 import { make } from '../dom.js';
+import { prepareAmounts } from '../drawing.js';
 import { chooseLanguage } from '../locale.js';
 import { recall, remember } from '../storage.js';
 import { applyTheme } from '../theme.js';
@@ -8,7 +9,7 @@ import { createContainer } from './container.js';
 import { createEarlyChoice } from './early_choice.js';
 import { GLYPHS } from './glyphs.js';
 import { opener, uncached } from './order.js';
-import { createAbout, prepareAmounts } from './summary.js';
+import { createAbout } from './summary.js';
 /** @import { Begun, FirstScreen, Opening, OrderBody, Place, Quote, Read, Words } from '../types.d.ts' */
 
 /** The tags of the language files. */

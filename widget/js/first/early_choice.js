@@ -3,9 +3,9 @@
  * build, which replace them. What the rows say is the proxy's. A press is repeated on the screens that come. See ADR 0031.
  */
 import { clean } from '../clean.js';
+import { createTexts, h, initial, isPage, ltr, svg } from '../drawing.js';
 import { GLYPHS } from './glyphs.js';
-import { createTexts, h, initial, isPage, ltr, svg } from './summary.js';
-/** @typedef {import("./summary.js").Child} Child */
+/** @typedef {import("../drawing.js").Child} Child */
 /** @import { Offer, Opening, Quote, Words } from '../types.d.ts' */
 
 /** From more assets on, the list has a search field. */
