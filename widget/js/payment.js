@@ -1,7 +1,10 @@
 /**
- * What the screens after the asset choice need of the page: places for event streams, texts that a translator has replaced,
- * and the receipt on paper. Loaded with those screens.
+ * What the screens after the asset choice need of the page: the instructions, places for event streams, texts that a translator
+ * has replaced, and the receipt on paper. Loaded before those screens.
  */
+import { createCopyButton, createInstructions, opensWallet } from './instructions.js';
+
+export const INSTRUCTIONS = { createCopyButton, createInstructions, opensWallet };
 
 /**
  * Places for streams. Over HTTP/1.1 a browser has six connections to a host, which all frames and tabs of an origin share: a

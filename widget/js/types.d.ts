@@ -117,6 +117,9 @@ export interface Begun extends Pick<Place, 'box'> {
   list(): { released(): Promise<void>; missProgram(): void } | undefined;
   /** Ends it; absent where it ends with its signal. */
   end?(): void;
+  /** What draws the first screen of a payment: a script, its style and its texts; absent while nothing loads it. */
+  parts?: Promise<[typeof import('./payment.js'), CSSStyleSheet, Words]>;
+  instructions?: ReturnType<typeof import('./instructions.js').createInstructions>;
   /** Shows the screens in place of the list. Returns what repeats on them what was done on it. */
   handOver(words: Words): (() => void) | undefined;
   /** What the program gets: widget/src/host.rs. */
@@ -135,6 +138,7 @@ export interface Begun extends Pick<Place, 'box'> {
     open(again: boolean, amount: string): Promise<Opening>;
     choose(code: string, quote: string): Promise<Opening>;
     about(words: Words): HTMLElement;
+    early_payment(): HTMLElement | undefined;
   };
 }
 
@@ -148,6 +152,8 @@ export interface FirstScreen {
   /** The tag of the language file that has `words`, those of the list. */
   language: string;
   words: Words;
+  /** Path of the texts of the screens after the choice. */
+  payment_words: string;
   /** The page's store, where there is no offer. */
   store?: Store;
   offer?: Offer & OrderBody;
@@ -216,13 +222,59 @@ export interface Wallet {
   isOnTron: boolean;
 }
 
+/** A QR code in units of its modules: `QrCode` of crates/checkout-api/src/qr_code.rs. */
+export interface QrCode {
+  side: string | number;
+  /** SVG path data. */
+  path: string;
+}
+
+/** A button that copies. */
+export interface CopyButton {
+  /** Its test's name too. */
+  id: string;
+  /** Where the value is shown, as a selector. */
+  place: string;
+  value: string;
+  /** What the button says; an icon without it. */
+  face?: string;
+  /** The same with its context, for a screen reader. */
+  label?: string;
+}
+
+/** What is to be sent: widget/src/screens/instructions/payment.rs. */
+export interface Payment {
+  /** What is due, in the asset. */
+  amount: string;
+  /** Not empty once a part has arrived. */
+  isRest: string;
+  address: string;
+  /** What the QR code holds. */
+  uri: string;
+  asset: string;
+  network: string;
+  /** What is due, in `currency`. */
+  price?: string;
+  currency: string;
+  /** What one unit of the asset costs, in `rateCurrency`. */
+  rate?: string;
+  rateCurrency: string;
+  /** The store's name. */
+  store: string;
+  /** Not empty if the proxy has checked the address. */
+  isVerified: string;
+  warnings: { kind: string, text: string }[];
+  /** Of `uri`. */
+  qr: QrCode;
+  /** Of `address`; absent before the program runs. */
+  bareQr?: QrCode;
+}
+
 /** What a wallet is asked to pay: `WalletTransaction` of crates/checkout-api/src/attempt_view.rs, and what the page shows of it. */
-export interface WalletPayment {
+export interface WalletPayment extends Payment {
   order: string;
   /** The gateway's code of the asset. */
   code: string;
-  /** What is due, in the asset. */
-  amount: string;
   /** Not empty in the test environment. */
   isTest: string;
   /** Empty, as the next three, where the asset is on another kind of chain. */
@@ -230,12 +282,6 @@ export interface WalletPayment {
   to: string;
   value: string;
   data: string;
-  /** Where the page says that it goes. */
-  address: string;
-  /** The text of the QR code. */
-  uri: string;
-  asset: string;
-  network: string;
   /** The transaction that the proxy keeps as the customer's hint; empty for none. */
   hint: string;
   /** Takes a transaction for the proxy: its hash, a space, and the address of the attempt that it pays. */
@@ -257,6 +303,8 @@ export interface Opening {
   offers?: boolean;
   /** Why the order has no attempt: an `error` of the proxy. */
   refusal?: unknown;
+  /** Of the attempt's payment, where the choice opened it. */
+  qr_code?: QrCode;
   /** Of a refusal. */
   status?: number;
 }

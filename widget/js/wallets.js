@@ -16,10 +16,6 @@ import { WalletError } from './wallets/provider.js';
 
 const STYLE = new CSSStyleSheet();
 STYLE.replaceSync(`
-.wallets{display:grid;gap:var(--s2);margin-block-end:var(--s4)}
-.wallets:not(:has(:is(a,button,.box):not([hidden]))){display:none}
-.wallet-list{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(220px,100%),1fr));gap:var(--s2)}
-.wallet-list>*{gap:var(--s2);min-height:48px}
 .wallet-list>.box{grid-column:1/-1}
 .wallet-button img{width:24px;height:24px;border-radius:6px;flex:none}
 button.wallet-button[aria-disabled]{cursor:default}
@@ -245,8 +241,8 @@ export const create = (words, root, signal) => {
   };
 
   /**
-   * Shows the apps that a phone may have, after its own handler and before the code, in the order in which they are read; says so where
-   * none of them has opened. In a frame without wallets, shows the way to the page on which they are.
+   * Shows the apps that a phone may have, after its own handler; says so where none of them has opened. In a frame without wallets,
+   * shows the way to the page on which they are.
    *
    * @param {HTMLElement} place @param {WalletPayment} payment
    */
@@ -278,7 +274,7 @@ export const create = (words, root, signal) => {
     page.setAttribute('part', 'button secondary');
     page.dataset.testid = 'wallet-page';
     if (!isPhone) below.replaceChildren(page, none);
-    else if (handler) place.append(make('div', { className: 'wallet-list' }, handler, ...apps, none));
+    else handler?.after(...apps, none);
     handler?.addEventListener('click', pressed);
     const draw = () => {
       // In a wallet's own browser, that wallet is the way.

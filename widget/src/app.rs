@@ -3,6 +3,7 @@
 mod banners;
 mod summary;
 
+use leptos::html::P;
 use leptos::prelude::*;
 
 use self::banners::Banners;
@@ -26,14 +27,14 @@ pub(crate) fn App(checkout: Checkout) -> impl IntoView {
         let _ = is_mounted.try_set(true);
         load_payment_screens(checkout);
     });
-    // A screen reader announces what changes in a live region, not what it begins with.
-    let announcement = move || {
-        if is_mounted.get() {
-            checkout.announcement.get()
-        } else {
-            String::new()
+    // A screen reader announces what changes in a live region, not what it begins with. The page's script announces there too.
+    let region = NodeRef::<P>::new();
+    Effect::new(move |_| {
+        let announcement = checkout.announcement.get();
+        if let Some(region) = region.get().filter(|_| is_mounted.get()) {
+            region.set_text_content(Some(&announcement));
         }
-    };
+    });
     view! {
         <div class="florin" part="checkout" lang=i18n.locale() dir=i18n.direction()>
             <Summary />
@@ -41,9 +42,7 @@ pub(crate) fn App(checkout: Checkout) -> impl IntoView {
                 <Banners />
                 <CurrentScreen />
             </section>
-            <p class="unseen" role="status">
-                {announcement}
-            </p>
+            <p class="unseen" role="status" node_ref=region></p>
         </div>
     }
 }

@@ -3,11 +3,11 @@
 use core::future::Future;
 use core::pin::Pin;
 
-use js_sys::{Date, Math, Object, Promise, Reflect};
+use js_sys::{Date, Math, Object, Reflect};
 use wasm_bindgen::closure::Closure;
 use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast as _, JsValue};
-use wasm_bindgen_futures::{JsFuture, spawn_local};
+use wasm_bindgen_futures::spawn_local;
 use web_sys::{Document, VisibilityState, Window};
 
 #[wasm_bindgen]
@@ -75,11 +75,6 @@ pub(crate) fn spawn(work: impl Future<Output = ()> + 'static) {
     // Boxed: the machinery of tasks is compiled once and not once for each future.
     let work: Pin<Box<dyn Future<Output = ()>>> = Box::pin(work);
     spawn_local(work);
-}
-
-pub(crate) fn when(promise: Promise, done: impl FnOnce(Result<JsValue, JsValue>) + 'static) {
-    let done: Box<dyn FnOnce(Result<JsValue, JsValue>)> = Box::new(done);
-    spawn(async move { done(JsFuture::from(promise).await) });
 }
 
 /// Runs `work` after a pause, once the current task has ended.

@@ -5,7 +5,6 @@ mod countdown;
 mod elements;
 mod icon;
 mod order_links;
-mod qr_code;
 mod text;
 
 pub(crate) use self::{
@@ -17,6 +16,5 @@ pub(crate) use self::{
         ExplorerLink, HelpLink, HostedPageLink, NewPurchaseButton, NewSessionButton,
         OrderReference, ReturnLink, Transaction, hosted_page,
     },
-    qr_code::{LargeQrCode, QrCode},
     text::{CheckedAgo, Heading, Ltr, Sentence, coins, problem_text},
 };

@@ -4,6 +4,5 @@ pub mod address;
 pub mod amount;
 pub mod links;
 pub mod networks;
-pub mod qr_path;
 pub mod time;
 pub mod typed_amount;

@@ -76,10 +76,19 @@ extern "C" {
     /// Prints the checkout without the page around it, once what is shown is up to date.
     #[wasm_bindgen(method)]
     pub(crate) fn print(this: &Host);
-    /// Shows the wallets of this browser in a place of the screens: `WalletPayment` of widget/js/types.d.ts. `is_progress`:
-    /// only how far a payment by one of them is.
+    /// Draws what is to be sent in a place of the screens, with the wallets of this browser: `WalletPayment` of
+    /// widget/js/types.d.ts. What the place has goes beside the code.
     #[wasm_bindgen(method)]
-    pub(crate) fn wallets(this: &Host, place: &HtmlElement, payment: &JsValue, is_progress: bool);
+    pub(crate) fn instructions(this: &Host, place: &HtmlElement, payment: &JsValue);
+    /// Shows how far a payment by a wallet of this browser is.
+    #[wasm_bindgen(method)]
+    pub(crate) fn wallets(this: &Host, place: &HtmlElement, payment: &JsValue);
+    /// Draws a button that copies: `CopyButton` of widget/js/types.d.ts.
+    #[wasm_bindgen(method)]
+    pub(crate) fn copy_button(this: &Host, place: &HtmlElement, button: &JsValue);
+    /// The payment's screen, if it was drawn before the program ran.
+    #[wasm_bindgen(method)]
+    pub(crate) fn early_payment(this: &Host) -> Option<Node>;
     /// Dispatches `florin-{name}` on the element.
     #[wasm_bindgen(method)]
     pub(crate) fn emit(this: &Host, name: &str, detail: &JsValue);

@@ -11,6 +11,7 @@ mod error;
 mod from_json;
 mod offer;
 mod order_view;
+mod qr_code;
 mod requests;
 
 pub use attempt_view::{
@@ -23,6 +24,7 @@ pub use order_view::{
     BlockedReason, DonationView, Environment, FailureReason, Flow, LatePayment, LineView,
     OrderView, Receipt, SignedReceipt, Status, StoreView, THEMES, TOKENS,
 };
+pub use qr_code::QrCode;
 pub use requests::{
     InvalidTitle, MAX_TITLE_CHARS, MarkPaid, OpenAttempt, OpenOrderRequest, Opened, ReceiptEmail,
     check_title, looks_like_email,

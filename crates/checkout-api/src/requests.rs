@@ -7,7 +7,7 @@ use core::fmt;
 use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 
-use crate::{ErrorBody, OrderView};
+use crate::{ErrorBody, OrderView, QrCode};
 
 /// Body of `POST /v1/checkout`: exactly one of the ways to open an order from a browser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -212,6 +212,9 @@ pub struct Opened {
     /// Why the order has no attempt although an asset was chosen: `POST /v1/checkout/attempt` opens one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<ErrorBody>,
+    /// The code of the attempt's `qr_string`, drawn; present while the payment is awaited. A page shows it without a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qr_code: Option<QrCode>,
 }
 
 /// The members as they came.

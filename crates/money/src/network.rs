@@ -74,20 +74,6 @@ impl Network {
         Self::BITCOIN_CASH,
     ];
 
-    /// URI schemes of payment links, as the networks themselves define them. `bnb` and `smartchain`: `Assumed:` wallets of
-    /// BNB Chain read these beside `ethereum`.
-    pub const SCHEMES: [&str; 9] = [
-        "bitcoin",
-        "bitcoincash",
-        "bchtest",
-        "dogecoin",
-        "ethereum",
-        "litecoin",
-        "tron",
-        "bnb",
-        "smartchain",
-    ];
-
     const fn new(
         name: &'static str,
         coin: &'static str,

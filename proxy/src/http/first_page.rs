@@ -54,18 +54,21 @@ struct Language {
     tag: &'static str,
     /// The texts of the list of assets, as JSON.
     list: &'static str,
+    /// Path of the texts of the screens after the choice.
+    payment: String,
     /// Why the page needs JavaScript.
     noscript: String,
 }
 
 /// The language files by their tags in lower case.
 static LANGUAGES: LazyLock<BTreeMap<String, Language>> = LazyLock::new(|| {
-    let languages = widget_files::languages().map(|(tag, list)| {
+    let languages = widget_files::languages().map(|(tag, path, list)| {
         let texts: Value = serde_json::from_str(list).unwrap_or_default();
         let noscript = texts["noscript"].as_str().unwrap_or_default().to_owned();
         let language = Language {
             tag,
             list,
+            payment: path.replace(".list-", ".payment-"),
             noscript,
         };
         (tag.to_ascii_lowercase(), language)
@@ -149,6 +152,7 @@ fn rendered(
     Language {
         tag,
         list,
+        payment,
         noscript,
     }: &Language,
 ) -> File {
@@ -156,7 +160,9 @@ fn rendered(
         Some(offer) => format!("\"offer\":{}", json!(offer)),
         None => format!("\"store\":{}", json!(store_view(store))),
     };
-    let block = format!("{{\"language\":\"{tag}\",\"words\":{list},{shown}}}");
+    let block = format!(
+        "{{\"language\":\"{tag}\",\"words\":{list},\"payment_words\":\"{payment}\",{shown}}}"
+    );
     // Nothing in the data ends its element.
     let room = ROOM.replace("null", &block.replace('<', "\\u003c"));
     let plain = html! {

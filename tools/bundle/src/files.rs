@@ -166,7 +166,8 @@ pub(crate) fn files(root: &Path, built: &Path, tools: Tools<'_>) -> anyhow::Resu
         STYLE,
         &minify(&text(&widget.join("page.css"))?, Kind::Style)?,
     );
-    let script = linked("first_page.js", Kind::Script)?;
+    let name = "first_page.js";
+    let script = fill(&linked(name, Kind::Script)?, name, &assets)?;
     ensure!(
         !["</script", "<script", "<!--"]
             .iter()

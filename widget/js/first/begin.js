@@ -16,6 +16,7 @@ import { createAbout } from './summary.js';
 const TAGS = '%TAGS%'.split(' ');
 const STYLE = new CSSStyleSheet();
 STYLE.replaceSync('%STYLE%');
+const PAYMENT = { script: '%FLORIN:payment.js%', style: '%FLORIN:payment.css%' };
 /** Where the asset that was chosen last is kept. */
 const LAST_ASSET = 'florin:asset';
 const lastAsset = () => recall(LAST_ASSET, 'localStorage') || '';
@@ -46,6 +47,16 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
   // The shop's words come with the rest.
   const hasWords = given?.language === file && !read('words');
   if (hasWords) giveWords(given.words);
+  /** @param {string} path */
+  const get = async (path) => (await fetch(base + path)).text();
+  const loadParts = async () => {
+    const [script, sheet, words] = await Promise.all([import(base + PAYMENT.script), get(PAYMENT.style), get(/** @type {FirstScreen} */ (given).payment_words)]);
+    const style = new CSSStyleSheet();
+    style.replaceSync(sheet);
+    return /** @type {[any, CSSStyleSheet, Words]} */ ([script, style, JSON.parse(words)]);
+  };
+  const parts = hasWords ? loadParts() : undefined;
+  parts?.catch(() => {});
   const { container, showSkeleton, applyStore, removeSkeleton } = createContainer({ box, signal }, read, isPage, emit);
   const root = /** @type {ShadowRoot} */ (element.shadowRoot);
   // The loader's sheet comes first.
@@ -105,14 +116,29 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
     notePressed();
   };
   /** Sends the choice from the list before the program, which begins with the answer or waits for it. @param {Quote} quote */
-  const chooseEarly = async ({ crypto_code: code, quote_id: quote }) => {
+  const chooseEarly = async ({ crypto_code: code, quote_id: quote, asset_name: name }) => {
     keepAsset(code);
     const opening = await choose(code, quote);
     if (opening.token && !isTaken) {
       known = opening;
       sold = opening.body;
+      showPayment(opening, name).catch(() => {});
     }
     return opening;
+  };
+  /** @type {HTMLElement | undefined} The first screen of the payment, as far as it goes without the program. */
+  let screen;
+  /** @type {Element | null} What had the focus before the program's screens came. */
+  let focused;
+  /** Shows address and code in place of the list. @param {Opening} opening @param {string} name The asset's. */
+  const showPayment = async ({ body, qr_code: code }, name) => {
+    const [script, style, words] = await /** @type {NonNullable<Begun['parts']>} */ (begun.parts);
+    if (signal.aborted || !isWaiting) return;
+    begun.instructions ||= script.INSTRUCTIONS.createInstructions(words, locale, base);
+    screen = begun.instructions.begin(body, name, code);
+    if (!screen) return;
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets, style];
+    early?.showPayment(screen);
   };
   /** @type {ReturnType<typeof createEarlyChoice>} */
   let early;
@@ -133,7 +159,8 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
   };
   showEarlyChoice().catch(() => {});
 
-  return {
+  /** @type {Begun} */
+  const begun = {
     box,
     container,
     menu,
@@ -141,6 +168,7 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
     file,
     locale,
     giveWords: hasWords ? undefined : giveWords,
+    parts,
     emit,
     first,
     opened,
@@ -150,6 +178,7 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
     /** Shows the screens in place of the list. @param {Words} words @returns {(() => void) | undefined} What repeats on them what was done on it. */
     handOver: (words) => {
       isWaiting = false;
+      focused = root.activeElement;
       reveal(words);
       return early?.remove(container);
     },
@@ -183,6 +212,12 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
         return found;
       },
       about: drawAbout,
+      early_payment: () => {
+        // Once it is on the page again.
+        setTimeout(() => /** @type {HTMLElement | null | undefined} */ (focused)?.focus());
+        return screen;
+      },
     },
   };
+  return begun;
 };

@@ -129,6 +129,12 @@ export const createEarlyChoice = (opening, words, locale, view) => {
     tree,
     /** The program cannot be loaded at present: says so to the customer who waits for it. */
     missProgram: () => isSent && showFailure(),
+    /** Shows address and code in place of the list. @param {HTMLElement} screen */
+    showPayment: (screen) => {
+      banners.replaceChildren();
+      tree.querySelector('.screen')?.replaceWith(screen);
+      screen.querySelector('h2')?.focus();
+    },
     /** A press that began on an element ends on it, or it is none: the list stays for so long. */
     released: () => released,
     /**

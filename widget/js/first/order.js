@@ -89,7 +89,7 @@ export const opener = (read, base, brought) => {
     if (response.ok) remember(key, body.client_token);
     // Done, or refused for good: the next call is another request.
     if (response.status < 409 || response.status === 422 || body.offer) remember(slot);
-    return response.ok ? { ...known(body.client_token, body.order), refusal: body.refusal } : { body, status: response.status };
+    return response.ok ? { ...known(body.client_token, body.order), refusal: body.refusal, qr_code: body.qr_code } : { body, status: response.status };
   };
   /** Sends again what was not decided. @returns {Promise<Opening | undefined>} Nothing, if it opened no order and never will. */
   const resume = async () => {

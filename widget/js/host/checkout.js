@@ -5,7 +5,7 @@ import { followTopLink } from '../top_links.js';
 import { loadPayment, loadPaymentScript, loadPaymentStyle, loadProgram, showIcon } from './files.js';
 import { createWords, fillMenu, focusAgain } from './language.js';
 import { createWallets } from './wallets.js';
-/** @import { Begun, Context, Labels, Opening } from '../types.d.ts' */
+/** @import { Begun, Context, CopyButton, Labels, Opening, WalletPayment, Words } from '../types.d.ts' */
 
 /** The longest that the screens wait for the order; then they show that they wait. */
 const PATIENCE_MS = 3000;
@@ -47,8 +47,8 @@ export const showCheckout = async (context, begun, isPage) => {
   /** Whether the order is beyond the asset choice. */
   const isChosen = first.then(({ body }) => !!body?.status && (body.status !== 'open' || body.flow === 'hosted'), () => false);
   /** Then the payment's screens are needed at once: beside the program, not after it. */
-  const loadPaymentParts = () => Promise.all([loadPayment(context.load), loadPaymentStyle(context.load), loadPaymentScript(context.load)]).catch(() => {});
-  isChosen.then((isNeeded) => void (isNeeded && loadPaymentParts()));
+  const loadPaymentScreens = () => void loadPayment(context.load).catch(() => {});
+  isChosen.then((isNeeded) => isNeeded && loadPaymentScreens());
   /** What of a refusal the merchant can mend. @param {Opening} opening */
   const examine = ({ body }) => {
     const { code, reason } = body?.error || {};
@@ -70,8 +70,12 @@ export const showCheckout = async (context, begun, isPage) => {
   // Beside the gateway's response.
   begun.pressed.then(() => {
     wallets.prepare();
-    loadPaymentParts();
+    loadPaymentScreens();
   });
+  /** What their first screen is drawn with, as far as `begun` has not loaded it. */
+  const loadParts = () => Promise.all([loadPaymentScript(context.load), loadPaymentStyle(context.load), texts.payment()]);
+  begun.parts ||= loadParts();
+  begun.parts.catch(() => {});
   /** The merchant's warnings take long, and no customer waits for them. Any site can send a link: its colours are removed where they hide the text. */
   const checkColors = () => {
     if (!signal.aborted && checkContrast(container) < HIDDEN_CONTRAST && isAlone) TOKENS.forEach((name) => element.style.removeProperty('--florin-' + name));
@@ -100,6 +104,13 @@ export const showCheckout = async (context, begun, isPage) => {
     const repeat = begun.handOver(words);
     let isReady = false;
     const paymentScript = () => loadPaymentScript(context.load);
+    /** @type {typeof import('../payment.js').INSTRUCTIONS & { words: Words }} What draws the screens after the choice, once they are loaded. */
+    let drawing;
+    /** @param {HTMLElement} place @param {WalletPayment} payment @param {boolean} isProgress */
+    const showWallets = (place, payment, isProgress) => {
+      // Where nothing names the payment, a wallet could be asked for another one.
+      if (drawing.opensWallet(payment) || payment.to) wallets.show(place, payment, isProgress);
+    };
     const mounted = program.mount(container, {
       ...host,
       words,
@@ -111,21 +122,27 @@ export const showCheckout = async (context, begun, isPage) => {
         examine(found);
         return found;
       },
-      load_payment: () => {
-        const script = paymentScript();
-        script.catch(() => {});
-        return Promise.all([texts.payment(), loadPaymentStyle(context.load), loadPayment(context.load), isChosen.then((isNeeded) => (isNeeded ? wallets.prepare() : undefined))]).then(async ([payment, sheet]) => {
-          (await script).keepTexts(container, signal);
+      load_payment: async () => {
+        try {
+          const loading = begun.parts?.catch(loadParts) || loadParts();
+          const [[script, sheet, words]] = await Promise.all([loading, loadPayment(context.load), isChosen.then((isNeeded) => (isNeeded ? wallets.prepare() : undefined))]);
+          drawing = { ...script.INSTRUCTIONS, words };
+          script.keepTexts(container, signal);
           const root = /** @type {ShadowRoot} */ (element.shadowRoot);
-          root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
-          return payment;
-        }).catch((error) => {
+          root.adoptedStyleSheets = [...root.adoptedStyleSheets.filter((one) => one !== sheet), sheet];
+          return words;
+        } catch (error) {
           console.error('florin:', error);
-          if (error.status !== 404) throw error;
+          if (/** @type {any} */ (error).status !== 404) throw error;
           return null;
-        });
+        }
       },
-      wallets: wallets.show,
+      instructions: (/** @type {HTMLElement} */ place, /** @type {WalletPayment} */ payment) => {
+        begun.instructions ||= drawing.createInstructions(drawing.words, locale, host.base);
+        showWallets(begun.instructions.show(place, payment), payment, false);
+      },
+      copy_button: (/** @type {HTMLElement} */ place, /** @type {CopyButton} */ button) => place.append(...drawing.createCopyButton(drawing.words, button).childNodes),
+      wallets: (/** @type {HTMLElement} */ place, /** @type {WalletPayment} */ payment) => showWallets(place, payment, true),
       // The page receives the first status after `florin-ready`.
       emit: (/** @type {string} */ name, /** @type {unknown} */ detail) => (isReady ? emit(name, detail) : queueMicrotask(() => emit(name, detail))),
       mark: showIcon,

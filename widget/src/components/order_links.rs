@@ -121,7 +121,7 @@ pub(crate) fn OrderReference<'a>(order: &'a OrderView) -> impl IntoView + use<> 
                 place=".id"
                 value=order.id.clone()
                 text=i18n.text("copy")
-                label=Some(i18n.text("copy_reference"))
+                label=i18n.text("copy_reference")
             />
         </div>
     }
@@ -193,7 +193,7 @@ pub(crate) fn Transaction() -> impl IntoView {
                             place=".hash"
                             value=hash
                             text=i18n.text("copy")
-                            label=Some(i18n.text("copy_transaction"))
+                            label=i18n.text("copy_transaction")
                         />
                         <ExplorerLink url=url />
                     </div>

@@ -1,8 +1,6 @@
 //! Links that a customer can follow. Links come from the store's configuration and from the payment
 //! service; one that is not on this list is shown nowhere.
 
-use florin_money::Network;
-
 /// Hosts of the developer's own machine, the only ones reached without TLS.
 const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
@@ -25,21 +23,6 @@ pub fn is_page(url: &str) -> bool {
         _ => authority,
     };
     !host.is_empty() && (scheme == "https" || (scheme == "http" && LOOPBACK.contains(&host)))
-}
-
-/// The host of an address, with its port where it has one: `pay.shop.example`.
-pub fn host(url: &str) -> &str {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    rest.split('/').next().unwrap_or_default()
-}
-
-/// Returns `true` if this payment URI opens a wallet. An address alone is none, although one of Bitcoin Cash has the form of
-/// a URI: it names no amount.
-pub fn is_wallet(uri: &str, address: &str) -> bool {
-    uri != address
-        && uri
-            .split_once(':')
-            .is_some_and(|(scheme, rest)| !rest.is_empty() && Network::SCHEMES.contains(&scheme))
 }
 
 /// The checkout page, at `base`, with one order in it. The token stands in the fragment: no server sees it, and the page
@@ -126,21 +109,6 @@ mod tests {
         ] {
             assert!(!is_page(url), "{url}");
         }
-    }
-
-    #[test]
-    fn wallets_are_known_by_their_scheme() {
-        assert!(is_wallet("bitcoin:tb1q?amount=0.1", "tb1q"));
-        assert!(is_wallet("ethereum:0xabc@1?value=1", "0xabc"));
-        assert!(is_wallet("bchtest:qz?amount=0.1", "bchtest:qz"));
-        for uri in ["javascript:alert(1)", "bitcoin:", "tb1q", "BITCOIN2:x", ""] {
-            assert!(!is_wallet(uri, "tb1q"), "{uri}");
-        }
-    }
-
-    #[test]
-    fn an_address_with_a_prefix_is_no_link() {
-        assert!(!is_wallet("bitcoincash:qz", "bitcoincash:qz"));
     }
 
     #[test]

@@ -3,22 +3,20 @@
 
 mod address;
 mod help;
-mod wallets;
-mod warnings;
+mod payment;
 
 use std::sync::Arc;
 
 use florin_checkout_api::{AttemptView, OrderView};
+use leptos::html::Div;
 use leptos::prelude::*;
 
-use self::address::{CheckAddress, Destination, PaymentCode};
-use self::help::{ExchangeHelp, Handoff, due, names};
-pub(super) use self::wallets::Wallets;
-use self::warnings::Warnings;
-use crate::components::{
-    Button, CopyButton, Look, Ltr, NewPriceButton, Sentence, coins, focus, keyed,
-};
-use crate::format::{links, time};
+use self::address::CheckAddress;
+use self::help::{ExchangeHelp, Handoff};
+pub(super) use self::payment::PaymentByWallet;
+use self::payment::payment;
+use crate::components::{Button, Look, Ltr, NewPriceButton, Sentence, coins, focus, keyed};
+use crate::format::time;
 use crate::i18n::use_i18n;
 use crate::state::phase::is_partly_paid;
 use crate::state::use_checkout;
@@ -108,115 +106,24 @@ fn TimeUp(crypto_code: Option<String>) -> impl IntoView {
     }
 }
 
-/// How to pay an attempt, or the rest of it: amount, code and link name what is still due.
-///
-/// In the order in which a phone shows it and a keyboard goes through it; wide screens put the code first.
+/// How to pay an attempt, or the rest of it: drawn by the page's script, with these aids beside the code.
 #[component]
 fn Instructions<'a>(order: Arc<OrderView>, attempt: &'a AttemptView) -> impl IntoView + use<> {
-    let i18n = use_i18n();
-    let store = [("store", order.store.name.as_str())];
-    view! {
-        <div class="instructions">
-            <Wallets order=&order attempt=attempt />
-            <div class="columns">
-                <AmountToSend order=&order attempt=attempt />
-                <Warnings attempt=attempt />
-                <Destination attempt=attempt />
-                {attempt.verified.then(|| view! { <Verified attempt=attempt /> })}
-                <div class="beside">
-                    <PaymentCode attempt=attempt />
-                    <div class="aids">
-                        <CheckAddress address=attempt.address.clone() />
-                        <ExchangeHelp attempt=attempt />
-                        <Handoff store=order.store.id.clone() />
-                    </div>
-                </div>
-                <p class="scam quiet">{i18n.text_with("recovery_phrase", &store)}</p>
-            </div>
-        </div>
-    }
-}
-
-/// That the proxy has checked the address; on request, what it has checked.
-#[component]
-fn Verified<'a>(attempt: &'a AttemptView) -> impl IntoView + use<> {
-    let i18n = use_i18n();
-    let base = use_checkout().shared().map(|shared| shared.host.base());
-    let base = base.unwrap_or_default();
-    let text = i18n.text_with("verified", &[("host", links::host(&base))]);
-    if attempt.qr_string == attempt.address {
-        return view! {
-            <p class="verified quiet" data-testid="verified">
-                {text}
-            </p>
+    let checkout = use_checkout();
+    let payment = payment(checkout, &order, attempt);
+    let place = NodeRef::<Div>::new();
+    place.on_load(move |place| {
+        if let Some(shared) = checkout.shared() {
+            shared.host.instructions(&place, &payment);
         }
-        .into_any();
-    }
-    view! {
-        <details class="verified quiet" data-testid="verified-aid">
-            <summary data-testid="verified">{text}</summary>
-            <p>{i18n.text_with("verified_hint", &names(attempt))}</p>
-        </details>
-    }
-    .into_any()
-}
-
-/// The amount, or the rest of it. The figure is a label of the button: a press on it copies too, the bare number, since
-/// the field of a wallet takes no more.
-#[component]
-fn AmountToSend<'a>(order: &'a OrderView, attempt: &'a AttemptView) -> impl IntoView + use<> {
-    let i18n = use_i18n();
-    let is_rest = is_partly_paid(attempt);
-    let (test, key) = if is_rest {
-        ("remaining", "still_to_send")
-    } else {
-        ("amount", "send_exactly")
-    };
-    let price = if is_rest {
-        attempt.remaining_in_local_currency.as_ref()
-    } else {
-        Some(&order.amount)
-    };
-    let price = price.map(|price| i18n.money(price.as_str(), &order.currency));
-    let rate = attempt.rate_in_local_currency.as_ref().map(|rate| {
-        let rate = i18n.money(rate.as_str(), &attempt.local_currency_code);
-        i18n.text_with("rate", &[("asset", &attempt.asset), ("price", &rate)])
     });
     view! {
-        <div class="amount" part="amount">
-            <div>
-                <p class="label">{i18n.text(key)}</p>
-                <label class="exactly" for="copy-amount" dir="ltr">
-                    <span class="number" data-testid=test>
-                        {due(attempt).to_owned()}
-                    </span>
-                    "\u{a0}"
-                    <span class="unit">{attempt.asset.clone()}</span>
-                </label>
-                {price
-                    .map(|price| {
-                        view! {
-                            <p class="price-beside">
-                                <Ltr text=format!("≈ {price}") />
-                            </p>
-                        }
-                    })}
-                {rate
-                    .map(|rate| {
-                        view! {
-                            <p class="rate quiet" data-testid="rate">
-                                <Ltr text=rate />
-                            </p>
-                        }
-                    })}
+        <div class="instructions" node_ref=place>
+            <div class="aids">
+                <CheckAddress address=attempt.address.clone() />
+                <ExchangeHelp attempt=attempt />
+                <Handoff store=order.store.id.clone() />
             </div>
-            <CopyButton
-                id="copy-amount"
-                place=".number"
-                value=due(attempt).to_owned()
-                text=i18n.text("copy")
-                label=Some(i18n.text_with("copy_amount", &names(attempt)))
-            />
         </div>
     }
 }

@@ -182,7 +182,7 @@ fn rows(i18n: I18n, order: &OrderView) -> [Option<(&'static str, AnyView)>; 5] {
                 id="copy-transaction"
                 place=".hash"
                 value=hash
-                label=Some(i18n.text("copy_transaction"))
+                label=i18n.text("copy_transaction")
             />
         })
     });
@@ -192,7 +192,7 @@ fn rows(i18n: I18n, order: &OrderView) -> [Option<(&'static str, AnyView)>; 5] {
             id="copy-reference"
             place=".id"
             value=order.id.clone()
-            label=Some(i18n.text("copy_reference"))
+            label=i18n.text("copy_reference")
         />
     };
     [

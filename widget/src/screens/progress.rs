@@ -3,7 +3,7 @@
 use florin_checkout_api::Confirmations;
 use leptos::prelude::*;
 
-use super::instructions::{Wallets, WhatToSend};
+use super::instructions::{PaymentByWallet, WhatToSend};
 use crate::components::{
     CheckedAgo, Heading, HostedPageLink, Look, Ltr, OtherAssetButton, Sentence, Transaction, coins,
 };
@@ -49,7 +49,7 @@ fn WalletProgress() -> impl IntoView {
         hint.get()?;
         let order = checkout.order.get_untracked()?;
         let attempt = order.attempt.as_ref()?;
-        Some(view! { <Wallets order=&order attempt=attempt is_progress=true /> })
+        Some(view! { <PaymentByWallet order=&order attempt=attempt /> })
     }
 }
 

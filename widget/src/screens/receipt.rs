@@ -1,11 +1,10 @@
 //! The receipt: a button on the screen, a sheet on paper, and the email address to send it to.
 
-use florin_checkout_api::{Environment, OrderView, SignedReceipt, looks_like_email};
+use florin_checkout_api::{Environment, OrderView, QrCode, SignedReceipt, looks_like_email};
 use leptos::html::Input;
 use leptos::prelude::*;
 
 use crate::components::{Button, Drawing, Look, Ltr, Press, coins, focus};
-use crate::format::qr_path;
 use crate::i18n::use_i18n;
 use crate::state::{Checkout, use_checkout};
 
@@ -89,7 +88,7 @@ fn Sheet<'a>(order: &'a OrderView, signed: &'a SignedReceipt) -> impl IntoView +
 #[component]
 fn Proof(code: String, store: String) -> impl IntoView {
     let i18n = use_i18n();
-    let drawn = qr_path::draw(&code).map(|drawn| {
+    let drawn = QrCode::draw(&code).map(|drawn| {
         let view_box = format!("0 0 {0} {0}", drawn.side);
         view! { <Drawing view_box=view_box path=drawn.path /> }
     });

@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::load_payment_screens;
@@ -103,6 +104,14 @@ pub(super) fn LoadingPayment() -> impl IntoView {
         });
         if let Some(is_out_of_date) = missing.get() {
             return view! { <Missing is_out_of_date=is_out_of_date /> }.into_any();
+        }
+        let early = checkout.shared().map(|shared| shared.host.early_payment());
+        if let Some(screen) = early.flatten() {
+            let place = NodeRef::<Div>::new();
+            place.on_load(move |place| {
+                let _ = place.append_child(&screen);
+            });
+            return view! { <div class="early" node_ref=place></div> }.into_any();
         }
         let heading = i18n.text("next_step_loading");
         view! { <Placeholder test_id="status-next_step" heading=heading /> }.into_any()

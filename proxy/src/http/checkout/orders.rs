@@ -9,7 +9,8 @@ use axum::http::header::{CONTENT_TYPE, ETAG};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use florin_checkout_api::{
-    DonationView, ErrorBody, ErrorCode, OpenAttempt, OpenOrderRequest, Opened, OrderView,
+    DonationView, ErrorBody, ErrorCode, OpenAttempt, OpenOrderRequest, Opened, OrderView, QrCode,
+    Status,
 };
 use florin_money::Amount;
 use florin_orders::{NewOrder, Snapshot};
@@ -90,8 +91,11 @@ pub(crate) async fn open(
             (opened, token)
         }
     };
+    let is_awaited = opened.order.status == Status::AwaitingPayment;
+    let attempt = opened.order.attempt.as_ref().filter(|_| is_awaited);
     let response = Opened {
         client_token: token.expose().to_owned(),
+        qr_code: attempt.and_then(|attempt| QrCode::draw(&attempt.qr_string)),
         order: opened.order,
         refusal: opened.refusal,
     };

@@ -1,12 +1,11 @@
 //! Help that opens in its place: for a payment from an exchange, the most frequent cause of underpayments, and for
-//! continuing this very order on another device. The other parts of the instructions share the amount due and the names in
-//! sentences.
+//! continuing this very order on another device.
 
-use florin_checkout_api::AttemptView;
+use florin_checkout_api::{AttemptView, QrCode};
 use florin_money::Network;
 use leptos::prelude::*;
 
-use crate::components::{CopyButton, Ltr, Press, QrCode, Sentence, coins};
+use crate::components::{CopyButton, Drawing, Ltr, Press, Sentence, coins};
 use crate::i18n::use_i18n;
 use crate::state::phase::is_partly_paid;
 use crate::state::use_checkout;
@@ -40,13 +39,6 @@ pub(super) fn due(attempt: &AttemptView) -> &str {
     } else {
         attempt.amount_in_crypto.as_str()
     }
-}
-
-pub(super) fn names(attempt: &AttemptView) -> [(&'static str, &str); 2] {
-    [
-        ("asset", attempt.asset.as_str()),
-        ("network", attempt.network.as_str()),
-    ]
 }
 
 /// The network's names there, the fee, the minimum withdrawal, and the time it takes.
@@ -84,9 +76,16 @@ pub(super) fn Handoff(store: String) -> impl IntoView {
     let content = move || {
         let shared = checkout.shared().filter(|_| is_open.get())?;
         let link = shared.connection.link(&store);
+        let code = QrCode::draw(&link).map(|code| {
+            let view_box = format!("0 0 {0} {0}", code.side);
+            let label = Some(i18n.text("handoff_qr"));
+            view! { <Drawing view_box=view_box path=code.path label=label /> }
+        });
         Some(view! {
             <p>{i18n.text("handoff_hint")}</p>
-            <QrCode content=&link label=i18n.text("handoff_qr") test="handoff-qr" />
+            <span class="qr" part="qr" data-testid="handoff-qr">
+                {code}
+            </span>
             <p class="link quiet" dir="ltr" data-testid="link">
                 {link.clone()}
             </p>

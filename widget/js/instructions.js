@@ -1,0 +1,213 @@
+/**
+ * What is to be sent, and where: drawn by the page's script alone, before the program runs or for its screens, which take what
+ * is there already.
+ */
+import { clean } from './clean.js';
+import { createTexts, h, ltr, svg } from './drawing.js';
+/** @import { CopyButton, OrderBody, Payment, QrCode, Words } from './types.d.ts' */
+
+const SHEETS = 'M16 1H4a2 2 0 0 0-2 2v13h2V3h12zm3 4H8a2 2 0 0 0-2 2v14a2 2 0 0 0 2 2h11a2 2 0 0 0 2-2V7a2 2 0 0 0-2-2m0 16H8V7h11z';
+const TICK = 'M9.6 17.4 4.5 12.3l1.7-1.7 3.4 3.4 8.2-8.2 1.7 1.7z';
+const COPIED_FOR_MS = 2000;
+/** Payment URIs, as the networks define them. `Assumed:` wallets of BNB Chain read `bnb` and `smartchain` beside `ethereum`. */
+const PAYMENT_URI = /^(bitcoin|bitcoincash|bchtest|dogecoin|ethereum|litecoin|tron|bnb|smartchain):./;
+/** The warnings that are one press away. Who ignores another one loses money: those are open. */
+const FOLDED = ['confirmations', 'expiry', 'network_fee', 'late_price'];
+/** Seconds left from which on whole minutes say enough, and from which on hours do: as in widget/src/format/time.rs. */
+const WHOLE_MINUTES = [180, 7200];
+
+/**
+ * Whether the payment's URI opens a wallet. An address alone is none, although one of Bitcoin Cash has the form of a URI: it names
+ * no amount.
+ *
+ * @param {Payment} payment
+ */
+export const opensWallet = ({ uri, address }) => uri !== address && PAYMENT_URI.test(uri);
+
+/** The rows of an address in groups of four; a prefix such as `bitcoincash:` is a separate group. @param {string} address */
+const groupsOf = (address) => address.match(/^[^:]+:|.{1,4}/g) || [];
+
+/** @param {string} d @param {string | number} side @param {Record<string, string>} meaning Of the drawing, for a screen reader. */
+const drawing = (d, side, meaning) => svg('svg', { viewBox: `0 0 ${side} ${side}`, ...meaning }, svg('path', { d }));
+
+/**
+ * A button that copies. Where it may not, the text at `place` is selected, and a sentence beside it says so.
+ *
+ * @param {Words} words Those of the screens after the choice. @param {CopyButton} button
+ */
+export const createCopyButton = ({ copied, selected }, { id, place, value, face, label }) => {
+  const faces = face ? [face, String(copied)] : [SHEETS, TICK].map((path) => drawing(path, '24', { 'aria-hidden': 'true' }));
+  const button = h('button', { type: 'button', class: face ? 'secondary copy' : 'secondary copy icon', part: 'button secondary', id, 'data-testid': id, 'aria-label': label || undefined }, ...faces.map((one) => h('span', {}, one)));
+  /** @param {'copied' | 'refused'} name @param {boolean} isSet */
+  const mark = (name, isSet) => {
+    if (isSet) button.dataset[name] = 'true';
+    else delete button.dataset[name];
+  };
+  button.onclick = async () => {
+    const root = /** @type {ShadowRoot} */ (button.getRootNode());
+    // Pages without TLS have no clipboard, and a frame may be denied it.
+    const isCopied = await Promise.resolve().then(() => navigator.clipboard.writeText(value)).then(() => true, () => false);
+    const shown = root.querySelector(place);
+    if (!isCopied && shown) getSelection()?.selectAllChildren(shown);
+    mark('copied', isCopied);
+    mark('refused', !isCopied);
+    const region = root.querySelector('.unseen[role=status]');
+    if (region) region.textContent = String(isCopied ? copied : selected);
+    if (isCopied) setTimeout(mark, COPIED_FOR_MS, 'copied', false);
+  };
+  // The style sheet shows it after a refusal. It is announced as well.
+  return h('div', { class: 'live' }, button, h('p', { class: 'quiet', 'aria-hidden': 'true' }, String(selected)));
+};
+
+/**
+ * What draws the instructions of one checkout.
+ *
+ * @param {Words} words Those of the screens after the choice. @param {string} locale BCP 47
+ * @param {string} base The proxy's address; ends in a slash.
+ */
+export const createInstructions = (words, locale, base) => {
+  const { text, plural } = createTexts(words, locale, undefined);
+  /** @param {string | undefined} amount @param {string} currency */
+  const money = (amount, currency) => amount && createTexts(words, locale, currency).money(amount);
+
+  /** @param {QrCode} code @param {string} label @param {string} test */
+  const createCode = ({ side, path }, label, test) => h('span', { class: 'qr', part: 'qr', 'data-testid': test }, drawing(path, side, { role: 'img', 'aria-label': label }));
+  /** A code that fills the window while it is pressed open. @param {QrCode} code @param {string} label @param {string} test */
+  const createLargeCode = (code, label, test) => {
+    const button = h('button', { type: 'button', class: 'enlarge', title: text('qr_enlarge') }, createCode(code, label, test));
+    button.onclick = () => {
+      const closing = h('button', { type: 'button', class: 'secondary', 'data-testid': 'qr-close' }, text('qr_close'));
+      const dialog = /** @type {HTMLDialogElement} */ (h('dialog', { class: 'large', 'aria-label': label }, createCode(code, label, 'qr-large'), closing));
+      dialog.onclick = () => dialog.close();
+      dialog.onclose = () => dialog.remove();
+      dialog.onkeydown = (event) => {
+        if (event.key !== 'Escape') return;
+        // It closes no dialog that the checkout is in.
+        event.preventDefault();
+        event.stopPropagation();
+        dialog.close();
+      };
+      button.after(dialog);
+      dialog.showModal();
+    };
+    return button;
+  };
+
+  /** @param {Payment} payment */
+  const warningsOf = ({ warnings }) => {
+    const list = (/** @type {typeof warnings} */ some) => some.length > 0 && h('ul', {}, ...some.map((warning) => h('li', { dir: 'auto' }, warning.text)));
+    const folded = warnings.filter(({ kind }) => FOLDED.includes(kind));
+    return warnings.length > 0 && h('div', { class: 'warnings', part: 'warnings', role: 'group', 'aria-label': text('warnings'), 'data-testid': 'warnings' },
+      list(warnings.filter((warning) => !folded.includes(warning))),
+      folded.length > 0 && h('details', {}, h('summary', { 'data-testid': 'warnings-more' }, plural('warnings_more', folded.length, String(folded.length))), list(folded)));
+  };
+
+  /** That the proxy has checked the address; on request, what it has checked. @param {Payment} payment */
+  const verificationOf = ({ uri, address, asset, network }) => {
+    const name = text('verified', { host: new URL(base).host });
+    if (uri === address) return h('p', { class: 'verified quiet', 'data-testid': 'verified' }, name);
+    return h('details', { class: 'verified quiet', 'data-testid': 'verified-aid' }, h('summary', { 'data-testid': 'verified' }, name), h('p', {}, text('verified_hint', { asset, network })));
+  };
+
+  /** The code, and the choice of what it contains. The style sheet shows the one that is chosen. @param {Payment} payment */
+  const codeOf = ({ uri, address, asset, network, amount, isRest, qr }) => {
+    if (uri === address) return h('div', { class: 'code' }, createLargeCode(qr, text('qr_address', { asset, network }), 'qr'));
+    const label = text(isRest ? 'qr_rest' : 'qr', { amount: amount + '\u00a0' + asset, network });
+    /** @param {string} name @param {string} key @param {boolean} isFirst */
+    const segment = (name, key, isFirst) => h('label', { class: 'segment ' + name, 'data-testid': name }, h('input', { type: 'radio', name: 'qr', checked: isFirst && '' }), text(key));
+    return h('div', { class: 'code' },
+      h('div', { class: 'full' }, createLargeCode(qr, label, 'qr')),
+      h('div', { class: 'bare' }),
+      h('div', { class: 'segments', role: 'radiogroup', 'aria-label': text('qr_contains') }, segment('qr-with-amount', 'qr_with_amount', true), segment('qr-address-only', 'qr_address_only', false)),
+      h('p', { class: 'bare note quiet' }, text('qr_plain_hint')));
+  };
+
+  /** In the order in which a phone shows it and a keyboard goes through it; wide screens put the code first. @param {Payment} payment */
+  const draw = (payment) => {
+    const { uri, address, asset, network, amount, isRest, store } = payment;
+    const [price, rate] = [money(payment.price, payment.currency), money(payment.rate, payment.rateCurrency)];
+    const names = { asset, network };
+    // From within a frame only the whole page may open another program.
+    const opener = opensWallet(payment) && h('a', { class: 'primary wallet', part: 'button primary', href: uri, target: '_top', 'data-testid': 'wallet-link' }, text(isRest ? 'open_wallet_rest' : 'open_wallet'));
+    // A phone's wallets are apps: they are the first way to pay, and those of wallets.js follow.
+    const isPhone = matchMedia('(pointer: coarse)').matches;
+    const wallets = h('div', { class: 'wallets', 'data-testid': 'wallets' }, isPhone && opener && h('div', { class: 'wallet-list' }, opener));
+    const columns = h('div', { class: 'columns' },
+      h('div', { class: 'amount', part: 'amount' },
+        h('div', {},
+          h('p', { class: 'label' }, text(isRest ? 'still_to_send' : 'send_exactly')),
+          // A press on the figure copies too, the bare number, since the field of a wallet takes no more.
+          h('label', { class: 'exactly', for: 'copy-amount', dir: 'ltr' }, h('span', { class: 'number', 'data-testid': isRest ? 'remaining' : 'amount' }, amount), '\u00a0', h('span', { class: 'unit' }, asset)),
+          price && h('p', { class: 'price-beside' }, ltr('≈ ' + price)),
+          rate && h('p', { class: 'rate quiet', 'data-testid': 'rate' }, ltr(text('rate', { asset, price: rate })))),
+        createCopyButton(words, { id: 'copy-amount', place: '.number', value: amount, face: text('copy'), label: text('copy_amount', names) })),
+      warningsOf(payment),
+      h('div', { class: 'destination' },
+        h('p', { class: 'label' }, text('to_address', names)),
+        h('p', { class: 'address', part: 'address', dir: 'ltr', 'data-testid': 'address' }, ...groupsOf(address).map((group) => h('span', {}, group))),
+        h('div', { class: 'line' }, !isPhone && opener, createCopyButton(words, { id: 'copy-address', place: '.address', value: address, face: text('copy_on', names) })),
+        // Filled by wallets.js.
+        h('div', { class: 'wallet-links', hidden: '' })),
+      payment.isVerified && verificationOf(payment),
+      h('div', { class: 'beside' }, codeOf(payment)),
+      h('p', { class: 'scam quiet' }, text('recovery_phrase', { store })));
+    return { wallets, columns };
+  };
+
+  /** @type {ReturnType<typeof draw> & { of: string } | undefined} What stands before the program runs, until its screens take it. */
+  let early;
+  /** What the elements depend on. @param {Payment} payment */
+  const keyOf = ({ uri, address, amount, isRest }) => [uri, address, amount, isRest].join();
+
+  return {
+    /**
+     * The instructions of the program's screens: in `place`, before what it has there, which goes beside the code.
+     *
+     * @param {HTMLElement} place @param {Payment} payment
+     * @returns {HTMLElement} Where the wallets are shown.
+     */
+    show: (place, payment) => {
+      const { wallets, columns } = early?.of === keyOf(payment) ? early : draw(payment);
+      early = undefined;
+      const { asset, network, bareQr } = payment;
+      if (bareQr) columns.querySelector('div.bare')?.append(createLargeCode(bareQr, text('qr_address', { asset, network }), 'qr-bare'));
+      columns.querySelector('.beside')?.append(...place.childNodes);
+      place.append(wallets, columns);
+      return wallets;
+    },
+    /**
+     * Draws the screen of a payment that is to be sent, as far as it goes without the program.
+     *
+     * @param {OrderBody} body An order. @param {string} name The asset's.
+     * @param {QrCode | undefined} qr Of its payment.
+     * @returns {HTMLElement | undefined} Nothing where the screen is another one, or begins with what the program draws.
+     */
+    begin: (body, name, qr) => {
+      const { attempt, email_required, store, amount, currency, status } = clean(/** @type {any} */ (body));
+      const left = attempt?.expires_in_seconds;
+      if (!qr || status !== 'awaiting_payment' || !attempt.verified || email_required || attempt.evm_transaction || attempt.tron_transaction) return;
+      if (/[1-9]/.test(attempt.received_in_crypto) || left < WHOLE_MINUTES[0] || left >= WHOLE_MINUTES[1]) return;
+      /** @type {Payment} */
+      const payment = {
+        ...attempt,
+        uri: attempt.qr_string,
+        amount: attempt.amount_in_crypto,
+        isRest: '',
+        price: amount,
+        currency,
+        rate: attempt.rate_in_local_currency,
+        rateCurrency: attempt.local_currency_code,
+        store: store.name,
+        isVerified: '1',
+        qr,
+      };
+      early = { ...draw(payment), of: keyOf(payment) };
+      const time = new Intl.NumberFormat(locale, { style: 'unit', unit: 'minute', unitDisplay: 'long' }).format(Math.floor(left / 60));
+      return h('div', { class: 'screen', 'data-testid': 'status-awaiting_payment' },
+        h('div', { class: 'top' },
+          h('h2', { tabindex: '-1', part: 'heading' }, text('pay_with', { asset: name })),
+          h('p', { class: 'countdown', part: 'countdown', role: 'timer', 'aria-live': 'off', 'data-testid': 'countdown' }, text('held', { time }))),
+        h('div', { class: 'rest' }, h('div', { class: 'instructions' }, early.wallets, early.columns)));
+    },
+  };
+};
