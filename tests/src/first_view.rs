@@ -112,13 +112,6 @@ impl Page {
         Self::Checkout,
         Self::Inline,
     ];
-    /// Those that an older proxy serves too.
-    pub const LASTING: [Self; 4] = [
-        Self::Frame,
-        Self::FrameOtherSite,
-        Self::OrderToken,
-        Self::Inline,
-    ];
 }
 
 /// Milliseconds from the page's address on; of [`Page::Inline`] from the loader's first line on.

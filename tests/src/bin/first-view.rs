@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -21,9 +21,6 @@ struct Arguments {
     /// `florin-proxy`, a release.
     #[arg(long, value_name = "FILE")]
     proxy: PathBuf,
-    /// An older one, whose pages are measured in the same rounds; nothing is promised of it.
-    #[arg(long, value_name = "FILE")]
-    baseline: Option<PathBuf>,
     /// Measures the peers too: the folder of their bundles, which `cargo xtask bench` creates.
     #[arg(long, value_name = "FOLDER")]
     peers: Option<PathBuf>,
@@ -56,13 +53,13 @@ struct Release {
 }
 
 impl Release {
-    async fn open(file: &Path, site: &StoreSite) -> Self {
+    async fn open(file: PathBuf, site: &StoreSite) -> Self {
         let origins = vec![site.url().to_owned(), site.url_of_another_site()];
         let mut world = World::with(|config| config.origins = origins).await;
         world.stop_proxy().await;
         let mut release = Self {
             world,
-            file: file.to_owned(),
+            file,
             running: None,
         };
         release.restart().await;
@@ -91,22 +88,11 @@ impl Release {
 }
 
 struct Row {
-    /// The place of its release.
-    release: usize,
     page: Page,
     timings: Vec<Timings>,
 }
 
 impl Row {
-    fn of(release: usize, pages: &[Page]) -> Vec<Self> {
-        let row = |page: &Page| Self {
-            release,
-            page: *page,
-            timings: Vec::new(),
-        };
-        pages.iter().map(row).collect()
-    }
-
     fn median(&self, member: fn(&Timings) -> u64) -> [u64; 3] {
         median(self.timings.iter().map(member).collect())
     }
@@ -116,12 +102,11 @@ impl Row {
 async fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let site = StoreSite::open().await;
-    let mut releases = vec![Release::open(&arguments.proxy, &site).await];
-    let mut rows = Row::of(0, &Page::ALL);
-    if let Some(baseline) = &arguments.baseline {
-        releases.push(Release::open(baseline, &site).await);
-        rows.extend(Row::of(1, &Page::LASTING));
-    }
+    let mut release = Release::open(arguments.proxy, &site).await;
+    let mut rows = Page::ALL.map(|page| Row {
+        page,
+        timings: Vec::new(),
+    });
     let mut peers = Vec::new();
     if let Some(bundle) = &arguments.peers {
         for product in PRODUCTS {
@@ -132,7 +117,6 @@ async fn main() -> ExitCode {
     // In rounds, so that a temporary load affects all pages equally.
     for _ in 0..arguments.runs {
         for row in &mut rows {
-            let release = &mut releases[row.release];
             if row.page == Page::ColdPrices {
                 release.restart().await;
             }
@@ -143,9 +127,7 @@ async fn main() -> ExitCode {
             timings.push(bounded(measure_peer(peer)).await);
         }
     }
-    for release in releases {
-        release.end().await;
-    }
+    release.end().await;
 
     println!(
         "150 ms, 1.6 Mbit/s, a 4 times slower processor, nothing in the cache; median of {} (least–most){}\n",
@@ -176,10 +158,7 @@ fn print_pages(rows: &[Row], with_requests: bool) -> bool {
     print_line("", &header.map(str::to_owned));
     let mut is_kept = true;
     for row in rows {
-        let (before, most) = match row.release {
-            0 => ("", promised(row.page)),
-            _ => ("before: ", [None; 3]),
-        };
+        let most = promised(row.page);
         let times = [
             row.median(|one| one.skeleton),
             row.median(|one| one.choice),
@@ -191,7 +170,7 @@ fn print_pages(rows: &[Row], with_requests: bool) -> bool {
             let promise = most[at].map(|most| judged(is_within, &format!("≤ {most} ms")));
             [range(times[at]), promise.unwrap_or_default()].concat()
         });
-        print_line(&format!("{before}{}", name(row.page)), &cells);
+        print_line(name(row.page), &cells);
         if with_requests {
             let last = row.timings.last().map(|one| one.requests.as_slice());
             println!("{}", last.unwrap_or_default().join("\n"));
@@ -204,8 +183,8 @@ fn print_pages(rows: &[Row], with_requests: bool) -> bool {
 fn print_peers(rows: &[Row], peers: &[(Product, [u64; 3])]) -> bool {
     println!();
     let ours = OURS.map(|(page, least)| {
-        let is_it = |row: &&Row| row.release == 0 && row.page == page;
-        let row = rows.iter().find(is_it).expect("it is measured");
+        let row = rows.iter().find(|row| row.page == page);
+        let row = row.expect("it is measured");
         (name(page), least, row.median(|one| one.choice))
     });
     let [tag, frame] = ours.map(|(name, _, _)| format!("over {name}"));
