@@ -69,6 +69,11 @@ async fn any_number_of_offers_writes_nothing() {
         ),
         ("store=demo&product=ebook&amount=1", 400, "invalid_request"),
         ("store=demo", 400, "invalid_request"),
+        (
+            "store=demo&donation=coffee&quantity=2",
+            400,
+            "invalid_request",
+        ),
         (&format!("order_token={token}"), 400, "invalid_request"),
     ] {
         customer.offer(query).await.refused(status, code);

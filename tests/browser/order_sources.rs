@@ -205,7 +205,7 @@ async fn a_suggested_amount_is_one_press_and_shown_as_pressed() {
     let slowly = "
         const fetched = window.fetch;
         window.fetch = async (request, options) => {
-            if (String(request).includes('/offer')) await new Promise(done => window.goOn = done);
+            if (String(request).includes('&amount=')) await new Promise(done => window.goOn = done);
             return fetched(request, options);
         };";
     let (world, browser) = (World::start().await, Browser::open().await);

@@ -107,6 +107,7 @@ export const response = (table, state, params) => {
   };
   const answered = (path, asked) => {
     if (state.lost && opened) throw new TypeError('the network of the gallery is gone');
+    if (path === '/offer' && state.source && !new URL(asked.url).searchParams.get('amount')) return json(patched(table.donation, state.donation));
     const isAction = asked.method === 'POST' || (path === '/offer' && state.source);
     if (isAction && state.action) return state.action === 'never' ? never(asked.signal) : refused(state.action);
     if (actions[path] && isAction) return actions[path](asked);
@@ -114,7 +115,6 @@ export const response = (table, state, params) => {
     if (path === '/offer') return offer(asked);
     if (path === '/quotes') return quotes(asked);
     if (path === '/receipt') return json(table.receipt);
-    if (path === '/donation') return json(patched(table.donation, state.donation));
     return asked.headers.get('if-none-match') ? json(null, 304) : open(asked);
   };
   // On a phone, whatever shows the gallery.

@@ -30,8 +30,6 @@ fn browser() -> Routes {
         .at("/v1/checkout/offer")
         .get(offers::offer, offers::describe_offer)
         .post(offers::offer_of_token, offers::describe_offer_of_token)
-        .at("/v1/checkout/donation")
-        .get(checkout::donation, checkout::describe_donation)
         .at("/v1/checkout/quotes")
         .get(payments::quotes, payments::describe_quotes)
         .at("/v1/checkout/attempt")

@@ -120,15 +120,11 @@ export const opener = (read, base, brought) => {
     const resumed = await resume();
     if (resumed) return resumed;
     if (offer) return { offers: true, body: offer, quotes: offer.quotes };
-    if (request.donation && !request.amount && !amount) {
-      const [response, body] = await call('/donation?' + new URLSearchParams({ store: String(request.store), donation: String(request.donation) }), 'GET');
-      return { asks: response.ok, body, status: response.status };
-    }
     const members = new URLSearchParams(/** @type {any} */ (amount ? { ...request, amount } : request));
     // A token stands in no address.
     const [response, body] = await (request.order_token ? call('/offer', 'POST', undefined, members) : call('/offer?' + members, 'GET'));
     if (body.order_exists) return post(source);
-    return { offers: response.ok, body, quotes: body.quotes, status: response.status };
+    return { asks: response.ok && !!body.suggested, offers: response.ok, body, quotes: body.quotes, status: response.status };
   };
   /** @param {string} crypto_code @param {string} quote_id @returns {Promise<Opening>} */
   const choose = async (crypto_code, quote_id) => {

@@ -8,20 +8,22 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use florin_checkout_api::{ErrorCode, Offer};
-use florin_money::AmountText;
+use florin_checkout_api::{DonationView, ErrorCode, Offer};
+use florin_money::{Amount, AmountText};
 use florin_orders::NewOrder;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::config::Store;
 use crate::http::body::{Form, Parameters};
-use crate::http::checkout::source::VerifiedRequest;
+use crate::http::checkout::source::{VerifiedRequest, store_of_page};
 use crate::http::error::ApiError;
 use crate::http::middleware::ClientAddress;
 use crate::http::openapi::CHECKOUT;
 use crate::http::openapi::operation::{Auth, Operation, Types};
+use crate::orders::open::declared_donation;
+use crate::payments::view::store_view;
 use crate::payments::{offers, payable};
 use crate::rate_limit::network;
 use crate::state::AppState;
@@ -42,11 +44,24 @@ pub(crate) struct OfferQuery {
     pub quantity: Option<u32>,
     /// The donation's `id`.
     pub donation: Option<String>,
-    /// What the customer gives, in the store's currency; with `donation` alone.
+    /// What the customer gives, in the store's currency; with `donation` alone. Without it the response asks for it.
     pub amount: Option<AmountText>,
 }
 
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Shown {
+    Offer(Box<Offer>),
+    Donation(Box<DonationView>),
+}
+
 impl OfferQuery {
+    /// The donation whose amount the customer has yet to name.
+    fn unpriced_donation(&self) -> Option<&str> {
+        let is_alone = self.product.is_none() && self.quantity.is_none() && self.amount.is_none();
+        self.donation.as_deref().filter(|_| is_alone)
+    }
+
     fn request(self) -> Result<VerifiedRequest<'static>, ApiError> {
         let Self {
             store,
@@ -65,7 +80,7 @@ impl OfferQuery {
                 Ok(VerifiedRequest::Donation { store, id, amount })
             }
             _ => {
-                let message = "Name a product, or a donation and its amount.";
+                let message = "Name a product, or a donation.";
                 Err(ApiError::InvalidBody(message.to_owned()))
             }
         }
@@ -80,18 +95,37 @@ pub(crate) struct OfferForm {
     order_token: String,
 }
 
-/// GET /v1/checkout/offer: the offer of a product or a donation.
+/// GET /v1/checkout/offer: the offer of a product or a donation; without its amount, what the donation takes.
 pub(crate) async fn offer(
     State(app): State<Arc<AppState>>,
     ClientAddress(client): ClientAddress,
     headers: HeaderMap,
     Parameters(query): Parameters<OfferQuery>,
-) -> Result<Json<Offer>, ApiError> {
+) -> Result<Json<Shown>, ApiError> {
     limit_here(&app, client)?;
-    let request = query.request()?;
     let config = app.config();
+    if let Some(id) = query.unpriced_donation() {
+        let store = store_of_page(&config, &query.store, &headers)?;
+        let donation = declared_donation(store, id)?;
+        let padded = |amount: Amount| {
+            amount
+                .with_min_decimals(store.currency.decimals())
+                .to_text()
+        };
+        return Ok(Json(Shown::Donation(Box::new(DonationView {
+            environment: config.environment,
+            store: store_view(store),
+            title: donation.title.clone(),
+            currency: store.currency.to_string(),
+            min: padded(donation.min),
+            max: padded(donation.max),
+            suggested: donation.suggested.iter().copied().map(padded).collect(),
+        }))));
+    }
+    let request = query.request()?;
     let store = request.store(&config, &headers)?;
-    read(&app, store, request).await.map(Json)
+    let offer = read(&app, store, request).await?;
+    Ok(Json(Shown::Offer(Box::new(offer))))
 }
 
 /// The offer of a page's address. Only pages of the store show it.
@@ -150,16 +184,25 @@ pub(crate) fn limit_here(app: &AppState, client: Option<IpAddr>) -> Result<(), A
 }
 
 pub(crate) fn describe_offer(types: &mut Types) -> Operation {
-    described("show_offer", types).query::<OfferQuery>(types)
+    let schema = json!({ "anyOf": [types.written::<Offer>(), types.written::<DonationView>()] });
+    described("show_offer")
+        .query::<OfferQuery>(types)
+        .responds_as(
+            200,
+            "The offer, or what the donation takes.",
+            "application/json",
+            &schema,
+        )
 }
 
 pub(crate) fn describe_offer_of_token(types: &mut Types) -> Operation {
-    described("show_offer_of_token", types)
+    described("show_offer_of_token")
         .takes_form::<OfferForm>(types, &json!({ "order_token": "eyJhbGciOiJIUzI1NiIsImtpZCI6ImsxIn0.eyJzdG9yZSI6ImRlbW8ifQ.c2lnbmF0dXJl" }))
         .errors(&[ErrorCode::InvalidOrderToken])
+        .responds::<Offer>(200, "The offer.", types)
 }
 
-fn described(id: &'static str, types: &mut Types) -> Operation {
+fn described(id: &'static str) -> Operation {
     Operation::new(id, CHECKOUT, Auth::None)
         .summary(
             "What a page shows before a choice",
@@ -177,5 +220,4 @@ fn described(id: &'static str, types: &mut Types) -> Operation {
             ErrorCode::StorageUnavailable,
             ErrorCode::Internal,
         ])
-        .responds::<Offer>(200, "The offer.", types)
 }

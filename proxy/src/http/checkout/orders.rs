@@ -9,17 +9,14 @@ use axum::http::header::{CONTENT_TYPE, ETAG};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::Response;
 use florin_checkout_api::{
-    DonationView, ErrorBody, ErrorCode, OpenAttempt, OpenOrderRequest, Opened, OrderView, QrCode,
-    Status,
+    ErrorBody, ErrorCode, OpenAttempt, OpenOrderRequest, Opened, OrderView, QrCode, Status,
 };
-use florin_money::Amount;
 use florin_orders::{NewOrder, Snapshot};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::http::body::{Body, Parameters};
-use crate::http::checkout::source::{VerifiedRequest, store_of_page};
+use crate::http::body::Body;
+use crate::http::checkout::source::VerifiedRequest;
 use crate::http::checkout::{
     ShownOrder, created_or_ok, fresh_token, limit_address, limit_requests, offers, reload,
     request_poll, view_of,
@@ -32,7 +29,6 @@ use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::http::static_files::etag;
 use crate::payments::error::PaymentError;
 use crate::payments::open::PaymentMethod;
-use crate::payments::view::store_view;
 use crate::state::AppState;
 use crate::{orders, payments};
 
@@ -219,51 +215,4 @@ pub(crate) fn describe_show(types: &mut Types) -> Operation {
         .with_header(200, "ETag", "ETag")
         .responds_empty(304, "Nothing changed since that response.")
         .with_header(304, "ETag", "ETag")
-}
-
-/// Which donation.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct DonationQuery {
-    /// The store's id.
-    store: String,
-    /// The donation's `id`.
-    donation: String,
-}
-
-/// GET /v1/checkout/donation: describes a declared donation.
-pub(crate) async fn donation(
-    State(app): State<Arc<AppState>>,
-    headers: HeaderMap,
-    Parameters(wanted): Parameters<DonationQuery>,
-) -> Result<Json<DonationView>, ApiError> {
-    let config = app.config();
-    let store = store_of_page(&config, &wanted.store, &headers)?;
-    let donation = orders::open::declared_donation(store, &wanted.donation)?;
-    let decimals = store.currency.decimals();
-    let padded = |amount: Amount| amount.with_min_decimals(decimals).to_text();
-    Ok(Json(DonationView {
-        environment: config.environment,
-        store: store_view(store),
-        title: donation.title.clone(),
-        currency: store.currency.to_string(),
-        min: padded(donation.min),
-        max: padded(donation.max),
-        suggested: donation.suggested.iter().copied().map(padded).collect(),
-    }))
-}
-
-pub(crate) fn describe_donation(types: &mut Types) -> Operation {
-    Operation::new("show_donation", CHECKOUT, Auth::None)
-        .summary(
-            "Describe a donation",
-            "What a page needs to ask its customer for an amount: what it is for, its bounds, and amounts to offer.",
-        )
-        .query::<DonationQuery>(types)
-        .errors(&[
-            ErrorCode::OriginNotAllowed,
-            ErrorCode::UnknownStore,
-            ErrorCode::UnknownDonation,
-        ])
-        .responds::<DonationView>(200, "The donation.", types)
 }
