@@ -53,30 +53,14 @@ async fn any_number_of_offers_writes_nothing() {
     }
     assert_eq!(rows(&world).await, 0);
     assert_eq!(world.sandbox().count("GET", "/prices").await, 1);
-    for (query, status, code) in [
-        ("store=demo&product=yacht", 404, "unknown_product"),
-        ("store=unknown&product=ebook", 404, "unknown_store"),
-        ("store=demo&donation=tea&amount=3", 404, "unknown_donation"),
-        (
-            "store=demo&product=ebook&quantity=6",
-            422,
-            "quantity_out_of_range",
-        ),
-        (
-            "store=demo&donation=coffee&amount=1",
-            422,
-            "donation_out_of_range",
-        ),
-        ("store=demo&product=ebook&amount=1", 400, "invalid_request"),
-        ("store=demo", 400, "invalid_request"),
-        (
-            "store=demo&donation=coffee&quantity=2",
-            400,
-            "invalid_request",
-        ),
-        (&format!("order_token={token}"), 400, "invalid_request"),
+    // `ways_to_order.rs` has what the catalogue does not allow.
+    for query in [
+        "store=demo",
+        "store=demo&product=ebook&amount=1",
+        "store=demo&donation=coffee&quantity=2",
+        &format!("order_token={token}"),
     ] {
-        customer.offer(query).await.refused(status, code);
+        customer.offer(query).await.refused(400, "invalid_request");
     }
     customer
         .offer_of_token("x")
@@ -133,6 +117,11 @@ async fn a_choice_that_cannot_be_paid_brings_a_fresh_offer_and_opens_no_order() 
     // Below the minimum of bitcoin.
     let limited = refused(&sticker, "BTC", 422, "amount_out_of_range").await;
     assert_eq!(limited["quotes"][0]["reason"], "below_minimum");
+    let swapped = json!({
+        "store": "demo", "product": "ebook", "crypto_code": "BTC", "quote_id": old["quotes"][4]["quote_id"],
+    });
+    let refused = customer.request_order(&swapped).await;
+    refused.refused(409, "quote_expired");
     world.skip(Duration::from_secs(90));
     let expired = customer.choose(&ebook(), &old, "BTC").await;
     let expired = expired.refused(409, "quote_expired");
@@ -179,6 +168,7 @@ async fn a_token_of_an_order_leads_to_that_order_whatever_is_chosen() {
     world.skip(Duration::from_secs(90));
     let second = customer.choose(&source, &offer, "LTC").await.with(200);
     assert_eq!(second.body["order"]["id"], first.body["order"]["id"]);
+    assert_ne!(second.body["client_token"], first.body["client_token"]);
     assert_eq!(second.text_at("/refusal/code"), "quote_expired");
     let checkout = world.customer().checkout_of(&second);
     assert_eq!(checkout.view().await["attempt"]["crypto_code"], "BTC");

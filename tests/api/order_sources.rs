@@ -47,33 +47,6 @@ async fn an_order_of_a_signed_token_is_paid_and_reported() {
     world.end().await;
 }
 
-#[tokio::test]
-async fn a_token_used_again_returns_the_same_order_with_a_fresh_client_token() {
-    let world = World::start().await;
-    let token = world.token_signer().token("lamp-1", "42.00");
-    let request = json!({ "order_token": token });
-    let first = world.customer().request_order(&request).await.with(201);
-    let checkout = world.customer().checkout_of(&first);
-    checkout.choose("BTC").await;
-    let again = world.customer().request_order(&request).await.with(200);
-    assert_eq!(again.body["order"]["id"], first.body["order"]["id"]);
-    assert_eq!(again.body["order"]["status"], "awaiting_payment");
-    assert!(again.body["order"]["attempt"]["address"].is_string());
-    assert_ne!(again.body["client_token"], first.body["client_token"]);
-    // A token of the next key, during rotation, finds the order by its reference as well.
-    let next = world.token_signer().with_key("k2", secrets::NEXT_TOKEN_KEY);
-    let next = json!({ "order_token": next.token("lamp-1", "42.00") });
-    let same = world.customer().request_order(&next).await.with(200);
-    assert_eq!(same.text_at("/order/id"), checkout.order);
-    // At another price it is another order.
-    world.expect_error("a reference came again at another price");
-    let cheaper = json!({ "order_token": world.token_signer().token("lamp-1", "41.99") });
-    let refused = world.customer().request_order(&cheaper).await;
-    refused.refused(409, "order_conflict");
-    assert_eq!(world.store().orders().await.len(), 1);
-    world.end().await;
-}
-
 /// Every reason for which a token is refused is in `proxy/src/auth/order_token/tests.rs`.
 #[tokio::test]
 async fn every_rejected_token_gets_the_same_response_and_the_log_holds_the_reason() {
@@ -217,6 +190,10 @@ async fn a_session_has_every_field_and_its_payment_is_reported_to_the_store() {
     assert_eq!(view["flow"], "hosted");
     assert_eq!(view["payment_process_url"], page);
     assert_eq!(view["attempt"], Value::Null, "there is no address of ours");
+    let again = world.store().open(&lamp()).await.with(200);
+    assert_eq!(page_url(&again), page);
+    let here = lamp_with("flow", json!("custom"));
+    world.store().open(&here).await.refused(409, "other_flow");
 
     let page = world.hosted_page(&page);
     page.pick("DOGE").await;
@@ -258,28 +235,6 @@ async fn a_session_has_every_field_and_its_payment_is_reported_to_the_store() {
     ] {
         assert_eq!(sessions[0][member], value, "{member}");
     }
-    world.end().await;
-}
-
-#[tokio::test]
-async fn the_same_reference_returns_the_same_page() {
-    let world = World::start().await;
-    let first = world.store().open(&lamp()).await.with(201);
-    let again = world.store().open(&lamp()).await.with(200);
-    assert_eq!(page_url(&first), page_url(&again));
-    assert_eq!(first.text_at("/order/id"), again.text_at("/order/id"));
-    assert_ne!(
-        first.text_at("/client_token"),
-        again.text_at("/client_token")
-    );
-    assert_eq!(session_requests(&world).await, 1);
-    let dearer = lamp_with("amount", json!("43.00"));
-    world.expect_error("a reference came again");
-    let refused = world.store().open(&dearer).await;
-    refused.refused(409, "order_conflict");
-    let here = lamp_with("flow", json!("custom"));
-    world.store().open(&here).await.refused(409, "other_flow");
-    assert_eq!(session_requests(&world).await, 1);
     world.end().await;
 }
 

@@ -307,32 +307,6 @@ async fn invoices(world: &World) -> usize {
 }
 
 #[tokio::test]
-async fn an_asset_that_cannot_be_paid_shows_the_reason_and_is_rejected() {
-    let world = World::with(|config| config.unknown_asset = true).await;
-    // The last is shown, and never guessed.
-    let [range, unavailable] = ["amount_out_of_range", "asset_unavailable"];
-    for (product, asset, network, reason, code) in [
-        ("sticker", "BTC", "Bitcoin", "below_minimum", range),
-        ("piano", "BNB", "BNB Chain", "above_maximum", range),
-        ("ebook", "USDTSOL", "", "unknown_asset", unavailable),
-    ] {
-        let checkout = world.customer().open(product).await;
-        let quote = checkout.quote(asset).await;
-        assert_eq!(quote["available"], false, "{quote}");
-        assert_eq!(quote["reason"], reason, "{quote}");
-        assert_eq!(quote["network"], network, "{quote}");
-        if reason == "unknown_asset" {
-            assert_eq!(quote["amount_in_crypto"], Value::Null, "{quote}");
-            assert_eq!(quote["asset_name"], asset, "{quote}");
-        }
-        checkout.request_attempt(asset).await.refused(422, code);
-        assert_eq!(checkout.view().await["status"], "open");
-    }
-    assert_eq!(invoices(&world).await, 0);
-    world.end().await;
-}
-
-#[tokio::test]
 async fn the_same_asset_is_the_same_invoice_until_its_last_minute() {
     let world = World::start().await;
     let checkout = world.customer().open("ebook").await;
@@ -357,26 +331,6 @@ async fn the_same_asset_is_the_same_invoice_until_its_last_minute() {
     assert_eq!(kept["status"], "checking", "{kept}");
     assert_eq!(kept["attempt"]["address"], second["attempt"]["address"]);
     assert_eq!(invoices(&world).await, 2);
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_expired_or_swapped_price_opens_no_attempt() {
-    let world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    let expired = checkout.quote("BTC").await;
-    let valid_for = expired["valid_for_seconds"].as_u64().unwrap();
-    assert!((50..=60).contains(&valid_for), "{valid_for}");
-    // A request in flight while the clock is moved would have an old nonce.
-    world.wait_for_deliveries().await;
-    world.skip(Duration::from_secs(61));
-    let swapped = checkout.quote("LTC").await;
-    for quote_id in [&expired["quote_id"], &swapped["quote_id"], &json!("conv_1")] {
-        let choice = json!({ "crypto_code": "BTC", "quote_id": quote_id });
-        let refused = checkout.post("/attempt", &choice).await;
-        refused.refused(409, "quote_expired");
-    }
-    assert_eq!(invoices(&world).await, 0);
     world.end().await;
 }
 

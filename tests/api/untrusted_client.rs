@@ -1,4 +1,4 @@
-//! Untrusted clients: forged prices, tokens and origins have no effect. Callbacks are hints: forged, repeated or wrong ones change
+//! Untrusted clients: forged tokens and origins have no effect. Callbacks are hints: forged, repeated or wrong ones change
 //! nothing and cost a bounded number of calls to the gateway.
 
 use std::time::Duration;
@@ -9,26 +9,6 @@ use serde_json::json;
 use support::{CONTRACT, HttpResponse, World, eventually, pay_in_full, secrets};
 
 use crate::helpers::{ebook, paid_event_count, until_limited};
-
-/// Every other member is refused in `crates/checkout-api/src/tests/requests.rs`.
-#[tokio::test]
-async fn a_browser_cannot_set_a_price() {
-    let world = World::start().await;
-    let priced = json!({ "store": "demo", "product": "ebook", "price": "0.01" });
-    let refused = world.customer().request_order(&priced).await;
-    refused.refused(400, "invalid_request").naming("price");
-    let checkout = world.customer().open("ebook").await;
-    let quote = checkout.quote("BTC").await;
-    let chosen = json!({ "crypto_code": "BTC", "quote_id": quote["quote_id"] });
-    for (path, mut body) in [("/attempt", chosen), ("/paid", json!({}))] {
-        body["amount_in_crypto"] = json!("0.00000001");
-        let refused = checkout.post(path, &body).await;
-        let refused = refused.refused(400, "invalid_request");
-        refused.naming("amount_in_crypto");
-    }
-    assert_eq!(world.sandbox().count("POST", "/invoice").await, 0);
-    world.end().await;
-}
 
 #[tokio::test]
 async fn a_token_opens_its_own_order_and_unknown_foreign_and_expired_ones_get_the_same_response() {
