@@ -87,14 +87,6 @@ pub(crate) async fn only_order(world: &World, browser: &Browser) -> Checkout {
     world.customer().with_token(token, id)
 }
 
-/// Opens the demo shop and the asset choice of the e-book, in a dialog.
-pub(crate) async fn open_ebook_checkout(world: &World, browser: &Browser) {
-    browser.goto(&world.shop_url()).await;
-    wait_for_value(browser, "the button is there", HAS_BUTTON, true).await;
-    browser.press("pay-ebook").await;
-    browser.enter_checkout().await;
-}
-
 /// Chooses an asset, and its network if there are several; returns the order.
 pub(crate) async fn choose_asset(world: &World, browser: &Browser, crypto_code: &str) -> Checkout {
     browser.press(&format!("asset-{crypto_code}")).await;

@@ -7,7 +7,7 @@ use support::{Browser, World, pause, pay_in_full, within};
 
 use crate::helpers::{
     RECORD_ANNOUNCEMENTS, announced, change_responses, checkout_page, choose_asset, end,
-    only_order, open_ebook_checkout, open_payment, page_with, read_inside,
+    only_order, open_payment, page_with, read_inside,
 };
 
 #[tokio::test]
@@ -68,23 +68,6 @@ async fn a_page_without_a_network_shows_it_and_recovers() {
     assert_eq!(browser.evaluate("return regions()").await, 1);
     world.sandbox().settle(&checkout, "exact").await;
     browser.wait_for("status-paid").await;
-    end(world, browser).await;
-}
-
-#[tokio::test]
-async fn a_page_survives_a_restart_of_the_proxy() {
-    let mut world = World::start().await;
-    let browser = Browser::open().await;
-    open_ebook_checkout(&world, &browser).await;
-    let checkout = choose_asset(&world, &browser, "BTC").await;
-    let address = checkout.address().await;
-    world.stop_proxy().await;
-    browser.wait_for("offline").await;
-    let invoice = world.sandbox().invoice_of(&address).await;
-    world.sandbox().settle_invoice(&invoice, "exact").await;
-    world.start_proxy().await;
-    browser.wait_for("status-paid").await;
-    browser.wait_until_gone("offline").await;
     end(world, browser).await;
 }
 
