@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, RoundingStrategy};
 
 use crate::{AmountText, InvalidAmount};
 
@@ -130,6 +130,18 @@ impl Amount {
             value.rescale(decimals);
         }
         Self(value)
+    }
+
+    /// At most six significant digits and every whole one, rounded up: `124.662` for `124.66172197`. An amount in a list must
+    /// not promise less than is to be sent.
+    pub fn shortened(self) -> Self {
+        let up = RoundingStrategy::ToPositiveInfinity;
+        let rounded = if self.0 < Decimal::from(100_000) {
+            self.0.round_sf_with_strategy(6, up)
+        } else {
+            Some(self.0.round_dp_with_strategy(0, up))
+        };
+        fit(rounded.map(|value| value.normalize())).unwrap_or(self)
     }
 
     /// The amount as text, as it is sent and shown.
@@ -265,6 +277,26 @@ mod tests {
     fn an_amount_is_padded_for_people_and_never_cut() {
         assert_eq!(amount("5").with_min_decimals(2).to_string(), "5.00");
         assert_eq!(amount("5.123").with_min_decimals(2).to_string(), "5.123");
+    }
+
+    #[test]
+    fn six_digits_are_kept_and_the_last_is_rounded_up() {
+        for (whole, short) in [
+            ("124.66172197", "124.662"),
+            ("0.00030973", "0.00030973"),
+            ("0.123456789", "0.123457"),
+            ("19.900000", "19.9"),
+            // A carry goes through every digit.
+            ("9.999999001", "10"),
+            ("0.09999999", "0.1"),
+            ("999999.5", "1000000"),
+            // Whole digits are never cut.
+            ("1234567.25", "1234568"),
+            ("1234567", "1234567"),
+            ("999999999999.5", "999999999999.5"),
+        ] {
+            assert_eq!(amount(whole).shortened().to_string(), short);
+        }
     }
 
     proptest! {

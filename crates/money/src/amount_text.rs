@@ -97,9 +97,6 @@ fn check(text: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Digits after leading zeros in a list of amounts.
-const SIGNIFICANT_DIGITS: usize = 6;
-
 /// Without trailing zeros: `0.0002` for `0.00020000`. From one whole unit on, a fraction keeps two decimals as money has
 /// them: `19.90`.
 pub fn trimmed(amount: &str) -> String {
@@ -112,51 +109,6 @@ pub fn trimmed(amount: &str) -> String {
         1 if whole != "0" => format!("{whole}.{fraction}0"),
         _ => format!("{whole}.{fraction}"),
     }
-}
-
-/// At most six significant digits and every whole one, rounded up: `124.662` for `124.66172197`. An amount in a list must
-/// not promise less than is to be sent.
-pub fn shortened(amount: &str) -> String {
-    let Some((whole, fraction)) = amount.split_once('.') else {
-        return amount.to_owned();
-    };
-    let is_below_one = whole.bytes().all(|b| b == b'0');
-    let decimals = if is_below_one {
-        let zeros = fraction.bytes().take_while(|b| *b == b'0').count();
-        zeros + SIGNIFICANT_DIGITS
-    } else {
-        SIGNIFICANT_DIGITS.saturating_sub(whole.len())
-    };
-    let Some((kept, cut)) = fraction.split_at_checked(decimals) else {
-        return trimmed(amount);
-    };
-    if cut.bytes().all(|b| b == b'0') {
-        return trimmed(&format!("{whole}.{kept}"));
-    }
-    let mut digits = format!("{whole}{kept}").into_bytes();
-    let is_carried_out = !increment(&mut digits);
-    if is_carried_out {
-        digits.insert(0, b'1');
-    }
-    let digits = String::from_utf8(digits).unwrap_or_default();
-    match digits.split_at_checked(digits.len() - kept.len()) {
-        Some((whole, "")) => whole.to_owned(),
-        Some((whole, kept)) => trimmed(&format!("{whole}.{kept}")),
-        None => trimmed(amount),
-    }
-}
-
-/// Adds one to a row of decimal digits. Returns `false` if all were nines: they are zeros then, and a one is to be put
-/// before them.
-fn increment(digits: &mut [u8]) -> bool {
-    for digit in digits.iter_mut().rev() {
-        if *digit != b'9' {
-            *digit += 1;
-            return true;
-        }
-        *digit = b'0';
-    }
-    false
 }
 
 #[cfg(test)]
@@ -220,27 +172,5 @@ mod tests {
         assert_eq!(trimmed("19.900000"), "19.90");
         assert_eq!(trimmed("12.000000"), "12");
         assert_eq!(trimmed("1200"), "1200");
-    }
-
-    #[test]
-    fn six_digits_are_kept_and_the_last_is_rounded_up() {
-        assert_eq!(shortened("124.66172197"), "124.662");
-        assert_eq!(shortened("0.00030973"), "0.00030973");
-        assert_eq!(shortened("0.123456789"), "0.123457");
-        assert_eq!(shortened("0.23952096"), "0.239521");
-        assert_eq!(shortened("19.900000"), "19.90");
-    }
-
-    #[test]
-    fn a_carry_goes_through_every_digit() {
-        assert_eq!(shortened("9.999999001"), "10");
-        assert_eq!(shortened("999999.5"), "1000000");
-        assert_eq!(shortened("0.09999999"), "0.1");
-    }
-
-    #[test]
-    fn whole_digits_are_never_cut() {
-        assert_eq!(shortened("1234567.25"), "1234568");
-        assert_eq!(shortened("1234567"), "1234567");
     }
 }

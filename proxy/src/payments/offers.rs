@@ -2,7 +2,7 @@
 
 use florin_checkout_api::{Environment, Offer, Quote, Unavailable};
 use florin_gateway::PriceEntry;
-use florin_money::{Amount, Asset, CryptoCode, Network, shortened, trimmed};
+use florin_money::{Amount, Asset, CryptoCode, Network, trimmed};
 use florin_orders::NewOrder;
 
 use crate::config::Store;
@@ -69,8 +69,11 @@ fn known_asset(
     let limit_in_order_currency = requested.zip(no_quote).and_then(|(requested, no_quote)| {
         limit_in_order_currency(terms, &requested, range, no_quote)
     });
-    let with_symbol = |amount: String| format!("{amount}\u{a0}{}", asset.symbol());
-    let crypto = requested.map(|requested| requested.amounts.crypto.to_text());
+    let with_symbol = |amount: Amount| {
+        let amount = trimmed(amount.to_text().as_str());
+        format!("{amount}\u{a0}{}", asset.symbol())
+    };
+    let crypto = requested.map(|requested| requested.amounts.crypto);
     Quote {
         asset: asset.symbol().to_owned(),
         asset_name: asset.name().to_owned(),
@@ -81,11 +84,9 @@ fn known_asset(
         available: reason.is_none(),
         reason,
         limit_in_order_currency: limit_in_order_currency.map(Amount::to_text),
-        amount_shown: crypto
-            .as_ref()
-            .map(|amount| with_symbol(shortened(amount.as_str()))),
-        limit_shown: limit.map(|limit| with_symbol(trimmed(limit.to_text().as_str()))),
-        amount_in_crypto: crypto,
+        amount_shown: crypto.map(|amount| with_symbol(amount.shortened())),
+        limit_shown: limit.map(with_symbol),
+        amount_in_crypto: crypto.map(Amount::to_text),
         ..unknown_asset(&asset.crypto_code(), entry, valid_for_seconds)
     }
 }
