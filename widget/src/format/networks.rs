@@ -1,16 +1,8 @@
 //! Coins of networks, and finding an asset by its names.
 
-use florin_money::Network;
-
 /// The name of a coin on its own network: `Bitcoin`. The network of BNB has another name than its coin.
 pub fn coin_name<'a>(asset: &'a str, network: &'a str) -> &'a str {
     if asset == "BNB" { asset } else { network }
-}
-
-/// Returns `true` if the asset is a token on this network or a coin of another one: it exists on several networks, and a
-/// payment on the wrong one is lost.
-pub fn needs_network_warning(asset: &str, network: &str) -> bool {
-    Network::coin_of(network) != asset
 }
 
 /// Returns `true` if each typed word is in one of the names, so that `usdt tron` finds Tether on Tron. No word finds
@@ -23,27 +15,12 @@ pub fn finds(typed: &str, names: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use florin_money::Asset;
-
     use super::*;
-
-    #[test]
-    fn only_the_tethers_need_a_network_warning() {
-        for asset in Asset::ALL {
-            let needs_warning = needs_network_warning(asset.symbol(), asset.network());
-            assert_eq!(needs_warning, asset.symbol() == "USDT", "{}", asset.name());
-        }
-    }
 
     #[test]
     fn a_coin_is_named_after_its_network_but_for_one() {
         assert_eq!(coin_name("BTC", "Bitcoin"), "Bitcoin");
         assert_eq!(coin_name("BNB", "BNB Chain"), "BNB");
-    }
-
-    #[test]
-    fn ether_on_another_network_is_a_guest() {
-        assert!(needs_network_warning("ETH", "Arbitrum"));
     }
 
     const TETHER: [&str; 5] = ["Tether", "USDT", "Tron", "USDTTRC20", "TRC20 / TRON"];

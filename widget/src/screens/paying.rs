@@ -4,6 +4,7 @@
 //! them afterwards, proves nothing: that screen stays until the proxy reports another status.
 
 use florin_checkout_api::{AttemptView, OrderView};
+use florin_money::Network;
 use leptos::prelude::*;
 
 use super::instructions::WhatToSend;
@@ -11,7 +12,7 @@ use crate::components::{
     Button, Countdown, Heading, HostedPageLink, Look, NewSessionButton, OtherAssetButton, focus,
     hosted_page,
 };
-use crate::format::networks::{coin_name, needs_network_warning};
+use crate::format::networks::coin_name;
 use crate::i18n::{I18n, use_i18n};
 use crate::screens::receipt::{AskForEmail, Email, EmailField, KeptEmail, is_none_or_email};
 use crate::state::phase::is_partly_paid;
@@ -67,7 +68,7 @@ pub(super) fn Paying() -> impl IntoView {
 /// `Pay with Bitcoin` for a coin on its own network, `Send USDT on Tron` for an asset that exists on several.
 fn title(i18n: I18n, attempt: &AttemptView) -> String {
     let (asset, network) = (attempt.asset.as_str(), attempt.network.as_str());
-    if needs_network_warning(asset, network) {
+    if Network::coin_of(network) != asset {
         i18n.text_with("pay", &[("asset", asset), ("network", network)])
     } else {
         i18n.text_with("pay_with", &[("asset", coin_name(asset, network))])

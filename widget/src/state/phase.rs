@@ -148,18 +148,23 @@ mod tests {
         }
     }
 
+    /// Of an order that its customer does not leave for another asset.
+    fn phase(order: &OrderView) -> Phase {
+        Phase::of(Some(order), true, false, false)
+    }
+
     #[test]
     fn a_countdown_at_zero_does_not_end_a_payment() {
         let order = order(Status::AwaitingPayment);
         assert_eq!(order.attempt.as_ref().unwrap().expires_in_seconds, 0);
-        assert_eq!(Phase::of(Some(&order), true, false, false), Phase::Paying);
+        assert_eq!(phase(&order), Phase::Paying);
     }
 
     #[test]
     fn every_status_has_its_phase() {
         let phases: Vec<Phase> = Status::VARIANTS
             .iter()
-            .map(|status| Phase::of(Some(&order(*status)), true, false, false))
+            .map(|status| phase(&order(*status)))
             .collect();
         let expected = [
             Phase::Choosing,
@@ -204,7 +209,7 @@ mod tests {
     fn an_address_that_was_never_shown_is_not_waited_for() {
         let mut order = order(Status::AwaitingPayment);
         order.attempt = None;
-        assert_eq!(Phase::of(Some(&order), true, false, false), Phase::Checking);
+        assert_eq!(phase(&order), Phase::Checking);
     }
 
     #[test]
@@ -218,27 +223,21 @@ mod tests {
     fn a_failure_without_any_payment_is_a_separate_phase() {
         let mut failed = order(Status::Failed);
         failed.failure_reason = Some(FailureReason::NotCompleted);
-        assert_eq!(Phase::of(Some(&failed), true, false, false), Phase::Failed);
+        assert_eq!(phase(&failed), Phase::Failed);
         failed.failure_reason = Some(FailureReason::NothingReceived);
-        assert_eq!(
-            Phase::of(Some(&failed), true, false, false),
-            Phase::NotReceived
-        );
+        assert_eq!(phase(&failed), Phase::NotReceived);
     }
 
     #[test]
     fn a_payment_that_was_seen_is_found_before_its_first_block() {
         let mut order = order(Status::Checking);
-        assert_eq!(Phase::of(Some(&order), true, false, false), Phase::Checking);
+        assert_eq!(phase(&order), Phase::Checking);
         let attempt = order.attempt.as_mut().unwrap();
         attempt.confirmations = Some(Confirmations {
             count: 0,
             required: 3,
         });
-        assert_eq!(
-            Phase::of(Some(&order), true, false, false),
-            Phase::Processing
-        );
+        assert_eq!(phase(&order), Phase::Processing);
     }
 
     #[test]
@@ -248,7 +247,7 @@ mod tests {
             attempt: None,
             ..order(status)
         };
-        for (status, phase) in [
+        for (status, expected) in [
             (Status::Open, Phase::Hosted),
             (Status::AwaitingPayment, Phase::Hosted),
             (Status::Checking, Phase::Processing),
@@ -258,12 +257,7 @@ mod tests {
             (Status::Cancelled, Phase::Cancelled),
             (Status::Expired, Phase::Expired),
         ] {
-            let order = hosted(status);
-            assert_eq!(
-                Phase::of(Some(&order), true, false, false),
-                phase,
-                "{status:?}"
-            );
+            assert_eq!(phase(&hosted(status)), expected, "{status:?}");
         }
     }
 }
