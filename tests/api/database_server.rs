@@ -146,8 +146,7 @@ async fn an_observation_that_meets_a_lock_is_repeated_before_its_lease_ends() {
     })
     .await;
     world.expect_error("failed to record an observation");
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let checkout = world.customer().open_with("ebook", "BTC").await;
     world.wait_for_deliveries().await;
     let mut other = PgConnection::connect(&url).await.unwrap();
     let mut holder = other.begin().await.unwrap();

@@ -250,8 +250,7 @@ fn the_schema_is_brought_up_to_date_by_its_command_alone_and_past_a_pooler() {
 #[tokio::test]
 async fn a_backup_is_made_while_the_proxy_serves() {
     let world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let checkout = world.customer().open_with("ebook", "BTC").await;
     let copy = world.file("copy.db");
     let to = copy.display().to_string();
     let config = world.config_file();
@@ -275,8 +274,7 @@ async fn a_backup_is_made_while_the_proxy_serves() {
 async fn a_server_is_verified_and_its_backup_is_left_to_its_programs() {
     let url = postgres_database().await;
     let world = World::start_on(&url).await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let checkout = world.customer().open_with("ebook", "BTC").await;
     support::pay_in_full(&world, &checkout).await;
     let config = world.config_file();
     let run = |words: &[&str]| store(&config, words);

@@ -116,8 +116,7 @@ fn reported(program: &Program, known: &[String], reason: &str, remedy: &str) {
 async fn faults_of_the_file_and_the_disk_take_no_order_lose_none_and_need_no_restart() {
     let mut world = World::start().await;
     let (machine, program) = start_on_machine(&mut world).await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let checkout = world.customer().open_with("ebook", "BTC").await;
     let invoice = world.sandbox().invoice_of(&checkout.address().await).await;
 
     let moved = MovedFile::move_away(&world.database());
@@ -267,8 +266,7 @@ fn deleted_file(process: u32, name: &Path) -> PathBuf {
 async fn a_deleted_database_takes_no_order_and_is_saved_from_the_process() {
     let mut world = World::start().await;
     let mut program = start_program(&mut world).await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let checkout = world.customer().open_with("ebook", "BTC").await;
     world.wait_for_deliveries().await;
     let database = world.database();
     for ending in ["", "-wal"] {

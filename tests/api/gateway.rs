@@ -17,8 +17,7 @@ async fn an_outage_opens_the_circuit_opens_no_attempt_and_is_shown_as_a_delay() 
     let mut world = World::with(|config| config.callbacks = false).await;
     let waiting = world.customer().open("ebook").await;
     let quote = waiting.quote("BTC").await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let checkout = world.customer().open_with("ebook", "BTC").await;
     assert_eq!(checkout.view().await["delayed"], false);
     world.gateway_link.cut().await;
     let choice = json!({ "crypto_code": "BTC", "quote_id": quote["quote_id"] });

@@ -95,8 +95,7 @@ async fn fifty_stores_make_no_more_than_300_series_which_are_listed() {
     assert_eq!(rows + 2, table.lines().count(), "a row of something else");
     // Metrics are for the operator.
     world.get("/metrics").await.with(404);
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let checkout = world.customer().open_with("ebook", "BTC").await;
     let stream = checkout.stream().await;
     checkout.report_paid().await;
     pay_in_full(&world, &checkout).await;
@@ -128,8 +127,7 @@ async fn fifty_stores_make_no_more_than_300_series_which_are_listed() {
 #[tokio::test]
 async fn what_is_counted_is_what_happened() {
     let world = World::with(|config| config.callbacks = false).await;
-    let paid = world.customer().open("ebook").await;
-    paid.choose("BTC").await;
+    let paid = world.customer().open_with("ebook", "BTC").await;
     pay_in_full(&world, &paid).await;
     let opened = json!({ "amount": "5.00", "currency": "USD", "reference": "r1" });
     let opened = world.store().open(&opened).await.with(201);

@@ -90,8 +90,7 @@ pub(crate) async fn ada(world: &World) -> Pages<'_> {
 
 /// An order of which half is paid and confirmed.
 pub(crate) async fn underpaid(world: &World) -> Checkout {
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let checkout = world.customer().open_with("ebook", "BTC").await;
     world.sandbox().settle(&checkout, "half").await;
     checkout.wait_for("underpaid").await;
     world.wait_for_deliveries().await;

@@ -99,8 +99,7 @@ async fn an_open_page_shows_a_payment_three_weeks_later() {
 #[tokio::test]
 async fn a_paid_order_is_updated_for_an_hour() {
     let world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let checkout = world.customer().open_with("ebook", "BTC").await;
     pay_in_full(&world, &checkout).await;
     let mut stream = Stream::open(&checkout).await;
     assert_eq!(stream.status("paid").await["next_poll_seconds"], 60);
@@ -128,8 +127,7 @@ async fn simultaneous_requests_of_a_page_send_one_confirmation() {
     let email = json!({ "email": "buyer@shop.example" });
     let requests = [("/paid", json!({}), false), ("/email", email, true)];
     for (sent, (path, body, is_paid)) in requests.into_iter().enumerate() {
-        let checkout = world.customer().open("ebook").await;
-        checkout.choose("BTC").await;
+        let checkout = world.customer().open_with("ebook", "BTC").await;
         if is_paid {
             pay_in_full(&world, &checkout).await;
         }
@@ -162,8 +160,7 @@ async fn wait_for_reverted(world: &World, checkout: &Checkout, expected: &Value)
 async fn a_payment_lost_in_a_reorganisation_is_reported_once_and_stays_credited() {
     let world = World::start().await;
     world.expect_error("the gateway takes back a payment that was credited");
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let checkout = world.customer().open_with("ebook", "BTC").await;
     pay_in_full(&world, &checkout).await;
     assert_eq!(checkout.view().await["reverted"], false);
     world.wait_for_deliveries().await;
@@ -193,8 +190,7 @@ async fn a_payment_lost_in_a_reorganisation_is_reported_once_and_stays_credited(
 async fn a_hint_moves_the_page() {
     const HASH: &str = "0xA1B2c3d4e5f60718293a4b5c6d7e8f90A1B2c3d4e5f60718293a4b5c6d7e8f90";
     let world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("USDTERC20").await;
+    let checkout = world.customer().open_with("ebook", "USDTERC20").await;
     let short = json!({ "transaction_hash": &HASH[..65] });
     let refused = checkout.post("/paid", &short).await;
     let refused = refused.refused(400, "invalid_request");

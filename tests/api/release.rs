@@ -91,8 +91,7 @@ async fn the_archive_is_reproducible_and_what_it_contains_runs() {
     let proxy = unpacked.join("bin/florin-proxy");
     let program = Program::start_at(&proxy, &world.config_file(), &world.file("proxy.log"));
     wait_until_up(&world, &program).await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let checkout = world.customer().open_with("ebook", "BTC").await;
     pay_in_full(&world, &checkout).await;
     end(world, program).await;
 }

@@ -158,8 +158,7 @@ async fn deliveries_are_listed_with_the_stores_responses_and_an_event_is_redeliv
 async fn money_arrives_within_ten_seconds_of_the_endpoints_return() {
     let world = World::start().await;
     world.webhooks.reply_with(Reply::Status(500));
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let checkout = world.customer().open_with("ebook", "BTC").await;
     pay_in_full(&world, &checkout).await;
     for _ in 0..20 {
         world.skip(Duration::from_mins(15));

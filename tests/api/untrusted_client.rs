@@ -297,8 +297,7 @@ fn forged_callback(n: usize, known: &[String]) -> String {
 #[tokio::test]
 async fn forged_callbacks_and_open_pages_change_nothing_and_cost_a_bounded_number_of_calls() {
     let world = World::with(|config| config.requests_per_second = 10).await;
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let checkout = world.customer().open_with("ebook", "BTC").await;
     for _ in 0..2 {
         world.customer().open("ebook").await.choose("LTC").await;
     }

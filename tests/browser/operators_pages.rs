@@ -49,13 +49,10 @@ async fn check_pages(browser: &Browser, base: &str, pages: &[&str]) {
 /// Opens orders of which one is underpaid, one needs review and one is paid. Returns the id of the first.
 async fn with_orders(world: &World) -> String {
     world.expect_error("a payment needs review");
-    let underpaid = world.customer().open("ebook").await;
-    underpaid.choose("BTC").await;
+    let underpaid = world.customer().open_with("ebook", "BTC").await;
     world.sandbox().pay(&underpaid, "half").await;
-    let unclear = world.customer().open("ebook").await;
-    unclear.choose("BTC").await;
-    let paid = world.customer().open("ebook").await;
-    paid.choose("BTC").await;
+    let unclear = world.customer().open_with("ebook", "BTC").await;
+    let paid = world.customer().open_with("ebook", "BTC").await;
     world.sandbox().settle(&paid, "exact").await;
     underpaid.wait_for("underpaid").await;
     paid.wait_for("paid").await;
@@ -163,8 +160,7 @@ async fn page(world: &World) -> Browser {
 
 /// An order whose invoice is selected on the page, with the invoice's id.
 async fn order(world: &World, browser: &Browser) -> (Checkout, String) {
-    let checkout = world.customer().open("ebook").await;
-    checkout.choose("BTC").await;
+    let checkout = world.customer().open_with("ebook", "BTC").await;
     let id = world.sandbox().invoice_of(&checkout.address().await).await;
     browser.press(&format!("invoice-{id}")).await;
     browser.wait_for(&format!("sentence-{id}")).await;

@@ -53,6 +53,13 @@ impl Customer {
         self.checkout_of(&self.request_order(&source).await.with(201))
     }
 
+    /// Opens an order, and its attempt in this asset.
+    pub async fn open_with(&self, product: &str, crypto_code: &str) -> Checkout {
+        let checkout = self.open(product).await;
+        checkout.choose(crypto_code).await;
+        checkout
+    }
+
     pub async fn request_order(&self, source: &Value) -> HttpResponse {
         self.send(Method::POST, "/v1/checkout", None, Some(source))
             .await

@@ -82,8 +82,7 @@ impl OrderFlood {
     )]
     async fn play(world: &World, orders: usize) -> Self {
         world.webhooks.reply_with(Reply::After(ANSWER));
-        let customer = world.customer().open("ebook").await;
-        customer.choose("BTC").await;
+        let customer = world.customer().open_with("ebook", "BTC").await;
         let begin = Instant::now();
         let flood = stream::iter(0..orders).map(|_| open(world));
         let mut opened = flood.buffer_unordered(CONCURRENT);

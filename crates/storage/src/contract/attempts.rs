@@ -52,8 +52,7 @@ async fn a_blocked_invoice_is_reported_and_another_can_be_opened() {
 
 #[tokio::test]
 async fn a_paid_or_cancelled_order_takes_no_attempt() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.observe(20, exact("COMPLETED")).await;
     assert_eq!(closed_in(test.begin(1, 9, 30).await), OrderStatus::Paid);
     let cancelled = test.cancel_order(&id(1), at(30)).await;
@@ -93,8 +92,7 @@ async fn no_attempt_is_opened_while_a_payment_is_detected() {
             OrderStatus::Underpaid,
         ),
     ] {
-        let test = BACKEND.test().await;
-        test.awaiting(1).await;
+        let test = BACKEND.awaiting().await;
         // Another attempt is begun, and its invoice arrives only after a payment on the first was detected.
         test.begin(1, 2, 1).await.unwrap();
         for (response, now) in responses.iter().zip([20, 120]) {
@@ -134,8 +132,7 @@ async fn saying_paid_moves_the_screen_and_credits_nothing() {
 
 #[tokio::test]
 async fn a_credited_order_is_not_marked_as_paid() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.observe(20, exact("COMPLETED")).await;
     let marked = test.mark_as_paid(&id(1), None, at(30)).await.unwrap();
     assert!(!marked.is_first);
@@ -153,8 +150,7 @@ fn named(digit: &str, address: Option<&str>) -> NamedTransaction {
 
 #[tokio::test]
 async fn a_wallets_transaction_is_kept_as_a_hint() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     let (first, second) = (named("a", None), named("b", None));
     let mark = async |named: Option<&NamedTransaction>, now| {
         let marked = test.mark_as_paid(&id(1), named, at(now)).await.unwrap();
@@ -188,8 +184,7 @@ async fn a_wallets_transaction_is_kept_as_a_hint() {
 
 #[tokio::test]
 async fn a_transaction_for_an_earlier_attempt_marks_no_other() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     let other = "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7";
     let mut second = invoice(2);
     if let Destination::Address { address, .. } = &mut second.destination {
@@ -222,8 +217,7 @@ async fn a_transaction_for_an_earlier_attempt_marks_no_other() {
 
 #[tokio::test]
 async fn an_invoice_belongs_to_one_attempt() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.order(2).await;
     let second = test.begin(2, 2, 1).await.unwrap().terms.id;
     let taken = test.open_attempt(&second, &invoice(1), at(2)).await;

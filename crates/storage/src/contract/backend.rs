@@ -11,6 +11,7 @@ use syn::visit::Visit;
 use syn::{Expr, Token};
 use tempfile::TempDir;
 
+use super::ByNumber as _;
 use crate::postgres::tests::server::{database, pooler, server};
 use crate::{LeaseClock, PostgresOptions, PostgresStorage, Result, SqliteStorage, Storage};
 
@@ -57,6 +58,13 @@ impl Backend {
                 }
             }
         }
+    }
+
+    /// A store whose order 1 awaits its payment.
+    pub(crate) async fn awaiting(self) -> Test {
+        let test = self.test().await;
+        test.awaiting(1).await;
+        test
     }
 }
 

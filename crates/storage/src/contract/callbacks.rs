@@ -93,8 +93,7 @@ impl Watching<'_> {
 }
 
 async fn watched(first: i64, actions: &[(i64, Action)]) {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.observe(first, observed("FAILED")).await;
     let mut watching = Watching {
         test: &test,

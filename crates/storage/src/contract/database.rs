@@ -131,8 +131,7 @@ DELETE FROM events: events are never deleted
 
 #[tokio::test]
 async fn the_database_itself_refuses_to_rewrite_history() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.observe(20, exact("COMPLETED")).await;
     test.order(2).await;
     for (statement, refusal) in REWRITES.lines().filter_map(|line| line.split_once(": ")) {
@@ -149,8 +148,7 @@ async fn a_database_serves_one_environment() {
 
 #[tokio::test]
 async fn a_payment_needs_review_until_a_clear_response() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.awaiting(2).await;
     let reviews = async || test.totals().await.unwrap().needing_review;
     assert_eq!(reviews().await, 0);
@@ -210,8 +208,7 @@ async fn the_oldest_waiting_event_of_each_store_is_found() {
 
 #[tokio::test]
 async fn a_late_payment_is_reported_with_its_own_invoice() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.add_attempt(1, 2).await;
     let mut due = test.polls(PollPriority::Unwatched, 60).await;
     // The replaced attempt is still watched.
@@ -229,8 +226,7 @@ async fn a_late_payment_is_reported_with_its_own_invoice() {
 
 #[tokio::test]
 async fn a_response_that_repeats_is_counted_and_a_padded_one_is_cut() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     for (poll, status, raw) in [
         (1, "WAITING", "1".to_owned()),
         (2, "WAITING", "2".to_owned()),

@@ -48,8 +48,7 @@ async fn reject(test: &Test, due: &DueDelivery, second: i64) {
 
 #[tokio::test]
 async fn events_of_an_order_are_delivered_in_their_order() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     let due = test.due(1).await;
     assert_eq!(
         types(&due),
@@ -92,8 +91,7 @@ async fn events_of_an_order_are_delivered_in_their_order() {
 
 #[tokio::test]
 async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.order(2).await;
     let first = test.due(1).await;
     assert_eq!(first.len(), 2);
@@ -120,8 +118,7 @@ async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost() {
 /// A process that has leased it may have ended meanwhile.
 #[tokio::test]
 async fn an_enabled_endpoint_waits_for_no_try_in_progress() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.order(2).await;
     let first = test.due(1).await;
     test.deliver(&first[0], 2, DeliveryOutcome::Gone(EndpointHash([7; 32])))
@@ -132,8 +129,7 @@ async fn an_enabled_endpoint_waits_for_no_try_in_progress() {
 
 #[tokio::test]
 async fn a_stores_deliveries_are_its_own() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     let due = test.due(1).await.remove(0);
     test.deliver(&due, 1, DELIVERED).await;
     let all = DeliveryFilter {
@@ -160,8 +156,7 @@ async fn a_stores_deliveries_are_its_own() {
 /// event back into the outbox.
 #[tokio::test]
 async fn a_late_failure_does_not_undo_a_delivery() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     let created = test.due(1).await.remove(0);
     for outcome in [DELIVERED, retry(2, 60), DeliveryOutcome::GivenUp] {
         test.deliver(&created, 1, outcome).await;
@@ -171,8 +166,7 @@ async fn a_late_failure_does_not_undo_a_delivery() {
 
 #[tokio::test]
 async fn a_redelivery_waits_for_no_try_in_progress() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     let tried = test.due(1).await.remove(0).event;
     redeliver(&test, &tried.id, 2).await;
     assert_eq!(test.due(2).await[0].event, tried);
@@ -180,8 +174,7 @@ async fn a_redelivery_waits_for_no_try_in_progress() {
 
 #[tokio::test]
 async fn a_redelivery_delays_no_later_event() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     let created = test.due(1).await.remove(0);
     test.deliver(&created, 1, DELIVERED).await;
     // Asked for twice, and the store is down each time.
@@ -363,8 +356,7 @@ async fn money_that_waits_is_tried_by_one_event_at_a_time() {
 
 #[tokio::test]
 async fn money_makes_the_waiting_event_of_its_order_due() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.order(2).await;
     for due in test.due(1).await {
         fail(&test, &due, 10, 300, 10).await;

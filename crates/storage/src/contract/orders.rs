@@ -172,8 +172,7 @@ async fn the_receipts_address_is_kept_replaced_and_removed() {
 
 #[tokio::test]
 async fn a_paid_order_keeps_its_receipts_address() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     let keep = async |email| {
         let kept = test.keep_receipt_email(&id(1), email, at(30)).await;
         let KeptEmail { snapshot, change } = kept.unwrap().unwrap();
@@ -192,8 +191,7 @@ async fn a_paid_order_keeps_its_receipts_address() {
 
 #[tokio::test]
 async fn an_address_that_a_paid_order_is_given_is_an_event() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.observe(20, exact("COMPLETED")).await;
     let (order, email) = (id(1), Some("a@b.example"));
     for change in [EmailChange::First, EmailChange::Unchanged] {

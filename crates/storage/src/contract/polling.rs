@@ -6,8 +6,7 @@ const MONTH: i64 = 30 * 24 * 3600;
 
 #[tokio::test]
 async fn a_callback_only_brings_the_next_poll_forward() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     assert!(test.callback(1, 3).await);
     assert!(!test.callback(1, 9).await, "never back");
     assert!(!test.callback(7, 1).await, "an unknown invoice");
@@ -17,8 +16,7 @@ async fn a_callback_only_brings_the_next_poll_forward() {
 
 #[tokio::test]
 async fn a_callback_schedules_a_poll_long_after_the_last_one() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.observe(MONTH, observed("FAILED")).await;
     let later = MONTH + 3600;
     assert_eq!(test.polls(PollPriority::Unwatched, later).await, []);
@@ -31,8 +29,7 @@ async fn a_callback_schedules_a_poll_long_after_the_last_one() {
 #[tokio::test]
 async fn a_callback_during_a_poll_schedules_another_unless_it_settles() {
     for (response, polls) in [(observed("CHECKING"), 1), (exact("COMPLETED"), 0)] {
-        let test = BACKEND.test().await;
-        test.awaiting(1).await;
+        let test = BACKEND.awaiting().await;
         let under_way = test.poll(20).await;
         assert!(test.callback(1, 21).await);
         let due = async |now| test.polls(PollPriority::Callback, now).await;
@@ -47,8 +44,7 @@ async fn a_callback_during_a_poll_schedules_another_unless_it_settles() {
 
 #[tokio::test]
 async fn a_payment_that_needs_review_is_news_once_and_polled_rarely() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     assert!(test.observe(20, observed("LOST")).await.changed);
     assert_eq!(test.polls(PollPriority::Unwatched, 79).await, []);
     assert!(!test.observe(80, observed("LOST")).await.changed);
@@ -62,8 +58,7 @@ async fn reschedule(test: &Test, due: &DueAttempt, until: i64, now: i64) {
 
 #[tokio::test]
 async fn a_callback_schedules_a_poll_two_seconds_after_the_last_one() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     let failed = test.poll(20).await;
     reschedule(&test, &failed, 25, 20).await;
     for _ in 0..100 {
@@ -75,8 +70,7 @@ async fn a_callback_schedules_a_poll_two_seconds_after_the_last_one() {
 
 #[tokio::test]
 async fn a_rescheduled_poll_keeps_its_priority() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     assert!(test.schedule_poll(&id(1), at(5)).await.unwrap());
     assert_eq!(test.polls(PollPriority::Unwatched, 5).await, []);
     let watched = test.polls(PollPriority::Watched, 5).await;
@@ -94,8 +88,7 @@ async fn a_rescheduled_poll_keeps_its_priority() {
 
 #[tokio::test]
 async fn a_late_response_and_a_late_reschedule_end_no_later_poll() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     let slow = test.poll(20).await;
     test.poll(60).await;
     let recorded = test.record(&slow, 61, observed("CHECKING")).await;
@@ -106,8 +99,7 @@ async fn a_late_response_and_a_late_reschedule_end_no_later_poll() {
 
 #[tokio::test]
 async fn only_a_contradicting_callback_schedules_a_recheck_after_a_minute() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     let known = invoice(1).id;
     let recheck = async |now| test.schedule_recheck(&known, at(now)).await.unwrap();
     assert!(!recheck(5).await);
@@ -138,8 +130,7 @@ async fn a_failure_without_a_payment_is_distinguished() {
         ),
         (vec![exact("FAILED")], true),
     ] {
-        let test = BACKEND.test().await;
-        test.awaiting(1).await;
+        let test = BACKEND.awaiting().await;
         for (response, now) in responses.into_iter().zip([20, 60, 120]) {
             test.observe(now, response).await;
         }
@@ -152,8 +143,7 @@ async fn a_failure_without_a_payment_is_distinguished() {
 
 #[tokio::test]
 async fn all_attempts_of_an_order_are_polled_for_a_second_payment() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.add_attempt(1, 2).await;
     test.awaiting(3).await;
     for _ in 0..3 {
@@ -197,8 +187,7 @@ async fn polls_that_wait_are_counted() {
 
 #[tokio::test]
 async fn a_poll_is_put_off_by_the_stretch() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     let mut due = test.poll(20).await;
     due.stretch = Stretch::NONE.next(1000, 100);
     test.record(&due, 200, observed("CHECKING")).await;

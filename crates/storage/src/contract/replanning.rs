@@ -11,8 +11,7 @@ async fn replan(test: &Test, now: i64) -> u64 {
 
 #[tokio::test]
 async fn what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.observe(20, observed("CHECKING")).await;
     // By the clock that is ahead: a poll, an order with an event, and an invoice.
     test.observe(AHEAD, observed("FAILED")).await;
@@ -41,8 +40,7 @@ async fn what_a_clock_that_was_ahead_has_planned_is_due_when_it_is_right() {
 
 #[tokio::test]
 async fn a_poll_that_ends_while_the_clock_is_ahead_is_planned_again() {
-    let test = BACKEND.test().await;
-    test.awaiting(1).await;
+    let test = BACKEND.awaiting().await;
     test.awaiting(2).await;
     // Both begin by the clock that is right.
     let polls = test.polls(PollPriority::Unwatched, RIGHT - 100).await;
