@@ -29,8 +29,7 @@ const ELEMENTS: &str = "<florin-checkout store=\"demo\" product=\"ebook\"></flor
 
 /// A shop page in this circumstance, and the world that it is part of.
 async fn shop(kind: Kind, elements: &str) -> (StoreSite, World) {
-    let site = StoreSite::open().await;
-    let world = World::start_for(&site).await;
+    let (site, world) = World::with_site().await;
     let (policy, body) = kind.page(&world.proxy_url(), elements);
     site.serve(&policy, &body);
     (site, world)

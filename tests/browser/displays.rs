@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use support::{Browser, StoreSite, World};
+use support::{Browser, World};
 use thirtyfour::Key;
 
 use crate::helpers::{
@@ -122,8 +122,7 @@ async fn two_elements_of_one_product_share_one_program_and_open_one_order() {
 /// A frame in the tag works under a policy without scripts; florin.js adopts it where it stands.
 #[tokio::test]
 async fn a_frame_in_the_tag_sells_with_and_without_the_script() {
-    let site = StoreSite::open().await;
-    let world = World::start_for(&site).await;
+    let (site, world) = World::with_site().await;
     let proxy = world.proxy_url();
     let browser = Browser::open().await;
     for (policy, product, is_adopted) in [("script-src 'none'", "ebook", false), ("", "mug", true)]

@@ -135,8 +135,7 @@ pub(crate) fn tag_frame(world: &World, product: &str) -> String {
 
 /// Opens a shop page with the loader and these elements, in a circumstance that is drawn by the test's name.
 pub(crate) async fn page_with(elements: &str) -> (StoreSite, World) {
-    let site = StoreSite::open().await;
-    let world = World::start_for(&site).await;
+    let (site, world) = World::with_site().await;
     let (policy, body) = drawn_page().page(&world.proxy_url(), elements);
     site.serve(&policy, &body);
     (site, world)

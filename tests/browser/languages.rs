@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, StoreSite, World, eventually, pause};
+use support::{Browser, BrowserOptions, World, eventually, pause};
 use thirtyfour::Key;
 
 use crate::gallery::Gallery;
@@ -133,8 +133,7 @@ async fn changing_the_language_keeps_the_order_and_the_choice() {
 
 #[tokio::test]
 async fn a_shop_overrides_texts_that_lead_nowhere_and_a_link_overrides_none() {
-    let site = StoreSite::open().await;
-    let world = World::start_for(&site).await;
+    let (site, world) = World::with_site().await;
     let words = json!({ "en": {
         "choose": "Which coin, <b>friend</b>?",
         "thanks": "No gap for the name of the store.",

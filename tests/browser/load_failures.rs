@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 use support::circumstances::Kind;
-use support::{Browser, StoreSite, World};
+use support::{Browser, World};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -41,8 +41,7 @@ Set now: none.
 
 #[tokio::test]
 async fn invalid_attributes_are_all_named_and_no_request_is_sent() {
-    let site = StoreSite::open().await;
-    let world = World::start_for(&site).await;
+    let (site, world) = World::with_site().await;
     let browser = Browser::open().await;
     let listen = "addEventListener('florin-error', ({ detail }) => (window.detail = detail))";
     browser.run_before_every_page(listen).await;
@@ -154,8 +153,7 @@ async fn loaders(world: &World) -> (String, String) {
 
 #[tokio::test]
 async fn a_copied_loader_works_from_any_place_and_goes_on_after_an_upgrade() {
-    let site = StoreSite::open().await;
-    let world = World::start_for(&site).await;
+    let (site, world) = World::with_site().await;
     let (text, removed) = loaders(&world).await;
     let joined = format!("window.first = 1;\n{text}\nwindow.last = 2;");
     let browser = Browser::open().await;

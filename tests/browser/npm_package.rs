@@ -25,8 +25,7 @@ async fn check_example_sells(react: React) {
     if react == React::V19 {
         assert_eq!(project.type_errors(&["--project", "."]), "");
     }
-    let site = StoreSite::open().await;
-    let world = World::start_for(&site).await;
+    let (site, world) = World::with_site().await;
     let florin = format!("{}/florin.js", world.proxy_url());
     project.write(
         "src/florin.ts",

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Browser, StoreSite, World, eventually, pause, pay_in_full, within};
+use support::{Browser, World, eventually, pause, pay_in_full, within};
 
 use crate::gallery::{Gallery, table};
 use crate::helpers::{
@@ -72,8 +72,7 @@ const FOCUS: &str = "
 
 #[tokio::test]
 async fn focus_elsewhere_on_the_shops_page_is_kept_and_the_change_announced() {
-    let site = StoreSite::open().await;
-    let world = World::start_for(&site).await;
+    let (site, world) = World::with_site().await;
     let proxy = world.proxy_url();
     site.serve(
         "",

@@ -242,8 +242,7 @@ const RESERVED_HEIGHT: &str = "<style>
 
 /// A shop page that reserves the checkout's space, with text above and below it.
 async fn shop(display: &str) -> (StoreSite, World) {
-    let site = StoreSite::open().await;
-    let world = World::start_for(&site).await;
+    let (site, world) = World::with_site().await;
     let proxy = world.proxy_url();
     let (attribute, content) = match display {
         "tag" => (String::new(), tag_frame(&world, "mug")),

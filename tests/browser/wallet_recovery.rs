@@ -26,8 +26,7 @@ fn waits_before(method: &str) -> String {
 
 /// As `choose`, where the gateway sees nothing of the chain: the page knows the transaction by the wallet alone.
 async fn unseen(asset: &str, set: &str) -> (StoreSite, Chain, World, Browser, Checkout) {
-    let (site, chain) = (StoreSite::open().await, Chain::start().await);
-    let world = World::start_for(&site).await;
+    let (chain, (site, world)) = (Chain::start().await, World::with_site().await);
     choose_at((site, chain, world), asset, set).await
 }
 
@@ -211,8 +210,7 @@ const TOKEN_ACCOUNT: &str = "41eca9bc828a3005b9a3b909f2cc5c2a54794de05f";
 
 /// A page with the checkout and a wallet of Tron.
 async fn shop_of_tron() -> (StoreSite, TronNode, World) {
-    let (site, node) = (StoreSite::open().await, TronNode::start().await);
-    let world = World::start_for(&site).await;
+    let (node, (site, world)) = (TronNode::start().await, World::with_site().await);
     serve_with_wallet(&site, &world, &node.wallet(), "inline");
     (site, node, world)
 }

@@ -16,7 +16,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -24,6 +24,7 @@ use axum::extract::State;
 use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, BrowserOptions, Engine};
@@ -194,9 +195,9 @@ fn shop_page(page: Page, world: &World) -> String {
 /// # Panics
 /// There is no choice within a bound, a request had no response, or one was for another host.
 pub async fn measure_peer(peer: &Peer) -> u64 {
-    let note = format!("const isChoice = {};{NOTE_OF_A_PEER}", peer.choice());
+    let note = format!("const isChoice = {};{NOTE_OF_A_PEER}", peer.choice);
     let browser = slow_phone(&note, false).await;
-    browser.goto(peer.url()).await;
+    browser.goto(&peer.url).await;
     pause(UNDISTURBED_PEER).await;
     let choice = eventually("the choice of a peer is seen", async || {
         timestamp(&browser, "choice").await
@@ -204,17 +205,17 @@ pub async fn measure_peer(peer: &Peer) -> u64 {
     .await;
     let refused = browser.evaluate("return seen.refused").await;
     let asked = browser.end_and_list_requests("127.0.0.1").await;
-    let origin = peer.url().trim_end_matches('/');
+    let origin = peer.url.trim_end_matches('/');
     let is_own = |request: &String| {
         let address = request.split(' ').next_back().unwrap_or_default();
-        address == origin || address.starts_with(peer.url())
+        address == origin || address.starts_with(&peer.url)
     };
     let strange: Vec<_> = asked.iter().filter(|request| !is_own(request)).collect();
     assert!(
         refused == json!([]) && strange.is_empty(),
         "the peer asks other hosts: {refused} {strange:?}"
     );
-    let missing = peer.missing();
+    let missing = peer.files.missing.lock();
     assert!(missing.is_empty(), "the peer asks in vain for {missing:?}");
     choice
 }
@@ -306,6 +307,7 @@ impl Product {
 pub struct Peer {
     _server: LocalServer,
     url: String,
+    /// A function of the page, in JavaScript: `true` when something can be chosen.
     choice: String,
     files: Arc<Files>,
 }
@@ -355,20 +357,6 @@ impl Peer {
             files,
         }
     }
-
-    pub fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// A function of the page, in JavaScript: `true` when something can be chosen.
-    pub fn choice(&self) -> &str {
-        &self.choice
-    }
-
-    pub fn missing(&self) -> Vec<String> {
-        let missing = self.files.missing.lock();
-        missing.unwrap_or_else(PoisonError::into_inner).clone()
-    }
 }
 
 /// The page's own origin alone.
@@ -407,8 +395,7 @@ async fn response(State(files): State<Arc<Files>>, uri: Uri) -> Response {
         "html" => ([(CONTENT_TYPE, content_type(ending))], FRAME).into_response(),
         _ if path == "/favicon.ico" => StatusCode::NO_CONTENT.into_response(),
         _ => {
-            let mut missing = files.missing.lock().unwrap_or_else(PoisonError::into_inner);
-            missing.push(path.to_owned());
+            files.missing.lock().push(path.to_owned());
             StatusCode::NOT_FOUND.into_response()
         }
     }

@@ -55,8 +55,12 @@ impl World {
         Self::with(|_| {}).await
     }
 
-    pub async fn start_for(site: &StoreSite) -> Self {
-        Self::with(|config| config.origins = vec![site.url().to_owned()]).await
+    /// With a page of the store.
+    pub async fn with_site() -> (StoreSite, Self) {
+        let site = StoreSite::open().await;
+        let origins = vec![site.url().to_owned()];
+        let world = Self::with(|config| config.origins = origins).await;
+        (site, world)
     }
 
     pub async fn start_on(database_url: &str) -> Self {

@@ -129,6 +129,8 @@ pub(crate) fn files(root: &Path, built: &Path, tools: Tools<'_>) -> anyhow::Resu
         add(&mut assets, icon, bytes(&widget.join("icons").join(icon))?);
     }
     let texts = texts(&widget.join("locales"), &mut assets, minify)?;
+    let tags: Vec<&str> = texts.labels.keys().map(String::as_str).collect();
+    let labels = serde_json::to_string(&texts.labels)?;
     let has_payment = assets.contains_key("payment.wasm");
     let linked = |name: &str, kind| {
         let mut script = link(&widget.join("js").join(name), kind)?;
@@ -136,8 +138,8 @@ pub(crate) fn files(root: &Path, built: &Path, tools: Tools<'_>) -> anyhow::Resu
             script = script.replace("%FLORIN:payment.wasm%", "");
         }
         let script = script.replace(&format!("'{STYLE}'"), &style);
-        let script = script.replace(TAGS, &texts.tags);
-        minify(&script.replace(LABELS, &texts.labels), kind)
+        let script = script.replace(TAGS, &tags.join(" "));
+        minify(&script.replace(LABELS, &labels), kind)
     };
     let module = |name: &str, assets: &Assets| {
         let module = fill(&linked(name, Kind::Module)?, name, assets)?
@@ -239,12 +241,10 @@ pub(crate) fn write(dist: &Path, files: &Files) -> anyhow::Result<()> {
 
 /// What scripts know of the language files.
 struct Texts {
-    /// The tags of the languages, with blanks between them.
-    tags: String,
     /// The screens' files, as [`LANGUAGES`] lists them.
     languages: String,
-    /// The loader's texts, as a JSON object by tag.
-    labels: String,
+    /// The loader's texts by tag.
+    labels: serde_json::Map<String, serde_json::Value>,
     /// The modules of the merchant's texts, as [`DIAGNOSTICS`] lists them.
     diagnostics: String,
 }
@@ -258,7 +258,6 @@ fn texts(
 ) -> anyhow::Result<Texts> {
     let (mut languages, mut diagnostics) = (Vec::new(), Vec::new());
     let mut labels = serde_json::Map::new();
-    let mut tags = Vec::new();
     for name in names(folder)? {
         let tag = name.trim_end_matches(".json");
         let path = folder.join(&name);
@@ -271,12 +270,10 @@ fn texts(
         diagnostics.push(format!("{tag}={}", hash_of(&assets[&module].0)));
         let loader = language.section("loader")?;
         labels.insert(tag.to_owned(), loader.into());
-        tags.push(tag.to_owned());
     }
     Ok(Texts {
-        tags: tags.join(" "),
         languages: languages.join("&"),
-        labels: serde_json::Value::from(labels).to_string(),
+        labels,
         diagnostics: diagnostics.join("&"),
     })
 }
