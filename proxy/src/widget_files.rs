@@ -53,22 +53,24 @@ impl File {
 
     /// A page that is kept for seconds: at the levels that cost least beside what they save.
     pub(crate) fn compressed_quickly(name: &'static str, whole: String) -> Self {
-        let mut file = Self::compressed_at(Compression::fast(), name, whole);
-        let mut brotli = CompressorWriter::new(Vec::new(), 4096, 5, 18);
-        let written = brotli.write_all(&file.whole);
-        file.brotli = written.ok().map(|()| brotli.into_inner().into());
-        file
+        let file = Self::compressed_at(Compression::fast(), name, whole);
+        file.with_brotli(5, 18)
+    }
+
+    fn with_brotli(mut self, quality: u32, window: u32) -> Self {
+        let mut brotli = CompressorWriter::new(Vec::new(), 4096, quality, window);
+        let written = brotli.write_all(&self.whole);
+        self.brotli = written.ok().map(|()| brotli.into_inner().into());
+        self
     }
 
     /// The script with each `from` replaced, compressed once. With Brotli at its best level only where the build has done so:
     /// it takes a program that is not optimised a second.
     pub(crate) fn replaced(&self, from: &str, to: &str) -> Self {
         let text = str::from_utf8(&self.whole).expect("a script is text");
-        let mut file = Self::compressed("florin.js", text.replace(from, to));
+        let file = Self::compressed("florin.js", text.replace(from, to));
         if self.brotli.is_some() {
-            let mut brotli = CompressorWriter::new(Vec::new(), 4096, 11, 22);
-            let written = brotli.write_all(&file.whole);
-            file.brotli = written.ok().map(|()| brotli.into_inner().into());
+            return file.with_brotli(11, 22);
         }
         file
     }

@@ -62,15 +62,11 @@ async fn any_number_of_offers_writes_nothing() {
     ] {
         customer.offer(query).await.refused(400, "invalid_request");
     }
-    customer
-        .offer_of_token("x")
-        .await
-        .refused(401, "invalid_order_token");
+    let refused = customer.offer_of_token("x").await;
+    refused.refused(401, "invalid_order_token");
     let stranger = customer.from_page_of("https://evil.example");
-    stranger
-        .offer(EBOOK)
-        .await
-        .refused(403, "origin_not_allowed");
+    let refused = stranger.offer(EBOOK).await;
+    refused.refused(403, "origin_not_allowed");
     world.end().await;
 }
 
@@ -127,9 +123,8 @@ async fn a_choice_that_cannot_be_paid_brings_a_fresh_offer_and_opens_no_order() 
     let expired = expired.refused(409, "quote_expired");
     assert_eq!(rows(&world).await, 0);
     // The key is free for the next choice, by the offer that came with the refusal.
-    let opened = customer
-        .choose(&ebook(), &expired.body["offer"], "BTC")
-        .await;
+    let fresh = &expired.body["offer"];
+    let opened = customer.choose(&ebook(), fresh, "BTC").await;
     is_chosen(&opened.with(201), "BTC");
     world.end().await;
 }
@@ -137,15 +132,12 @@ async fn a_choice_that_cannot_be_paid_brings_a_fresh_offer_and_opens_no_order() 
 #[tokio::test]
 async fn an_attempt_that_fails_leaves_its_order_to_the_next_choice() {
     let world = World::start().await;
-    let offer = world.customer().offer(EBOOK).await.with(200).body;
+    let customer = world.customer();
+    let offer = customer.offer(EBOOK).await.with(200).body;
     let fault =
         json!({ "endpoint": "create_invoice", "kind": "status", "status": 500, "times": 1 });
     world.sandbox().inject_fault(fault).await;
-    let opened = world
-        .customer()
-        .choose(&ebook(), &offer, "BTC")
-        .await
-        .with(201);
+    let opened = customer.choose(&ebook(), &offer, "BTC").await.with(201);
     assert_eq!(opened.text_at("/refusal/code"), "gateway_unavailable");
     assert_eq!(opened.text_at("/order/status"), "open");
     let checkout = world.customer().checkout_of(&opened);

@@ -176,7 +176,7 @@ pub enum WarningKind {
 }
 
 /// One line of the asset choice.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Quote {
     /// The gateway's code: `USDTTRC20`.

@@ -97,23 +97,10 @@ fn unknown_asset(code: &CryptoCode, entry: &PriceEntry, valid_for_seconds: u32) 
         crypto_code: code.to_string(),
         asset_name: code.to_string(),
         asset: code.to_string(),
-        network: String::new(),
-        amount_in_crypto: None,
-        amount_in_usd: None,
-        min: None,
-        max: None,
-        available: false,
         reason: Some(Unavailable::UnknownAsset),
-        limit_in_order_currency: None,
-        name: String::new(),
-        detail: String::new(),
-        amount_shown: None,
-        limit_shown: None,
-        badge: None,
-        confirms_network: false,
-        is_folded: false,
         quote_id: entry.conversion_id.as_str().to_owned(),
         valid_for_seconds,
+        ..Quote::default()
     }
 }
 
