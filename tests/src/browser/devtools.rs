@@ -27,26 +27,27 @@ use super::{Browser, BrowserOptions, Engine, State};
 impl Browser {
     pub async fn set_offline(&self, offline: bool) {
         let conditions = network(offline, 0, [-1, -1]);
-        self.send_cdp("Network.enable", json!({})).await;
-        self.send_cdp("Network.emulateNetworkConditions", conditions)
-            .await;
+        let name = "Network.emulateNetworkConditions";
+        self.send_network(name, conditions).await;
     }
 
     /// Requests of these addresses fail, with `*` for any text.
     pub async fn block(&self, addresses: &[&str]) {
+        let urls = json!({ "urls": addresses });
+        self.send_network("Network.setBlockedURLs", urls).await;
+    }
+
+    async fn send_network(&self, method: &str, parameters: Value) {
         self.send_cdp("Network.enable", json!({})).await;
-        self.send_cdp("Network.setBlockedURLs", json!({ "urls": addresses }))
-            .await;
+        self.send_cdp(method, parameters).await;
     }
 
     /// Puts it on a slow phone with a slow line: 150 ms there and back, 1.6 Mbit/s down and half of it up, and a
     /// processor of a quarter's speed.
     pub async fn throttle(&self) {
-        self.send_cdp("Network.enable", json!({})).await;
-        self.send_cdp("Network.emulateNetworkConditions", slow_line())
-            .await;
-        self.send_cdp("Emulation.setCPUThrottlingRate", json!({ "rate": 4 }))
-            .await;
+        for (method, parameters) in slow_phone() {
+            self.send_cdp(method, parameters).await;
+        }
     }
 
     /// The same with frames of other sites, each of which has a separate process, whose session the driver does not offer. Such a
@@ -56,18 +57,16 @@ impl Browser {
     pub async fn throttle_with_frames(&self, script: &str) {
         let attached =
             json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true });
-        let commands = [
+        let source = json!({ "source": script });
+        let mut commands = vec![
             ("Page.enable", json!({})),
-            (
-                "Page.addScriptToEvaluateOnNewDocument",
-                json!({ "source": script }),
-            ),
-            ("Network.enable", json!({})),
-            ("Network.emulateNetworkConditions", slow_line()),
-            ("Emulation.setCPUThrottlingRate", json!({ "rate": 4 })),
+            ("Page.addScriptToEvaluateOnNewDocument", source),
+        ];
+        commands.extend(slow_phone());
+        commands.extend([
             ("Target.setAutoAttach", attached),
             ("Runtime.runIfWaitingForDebugger", json!({})),
-        ];
+        ]);
         let last = commands.len() - 1;
         let connected = connect_async(devtools(self.process())).await;
         let (mut socket, _) = connected.expect("Chromium takes commands");
@@ -239,8 +238,13 @@ async fn send_to_new(
     Some(message["id"].clone())
 }
 
-fn slow_line() -> Value {
-    network(false, 150, [200_000, 100_000])
+fn slow_phone() -> [(&'static str, Value); 3] {
+    let line = network(false, 150, [200_000, 100_000]);
+    [
+        ("Network.enable", json!({})),
+        ("Network.emulateNetworkConditions", line),
+        ("Emulation.setCPUThrottlingRate", json!({ "rate": 4 })),
+    ]
 }
 
 /// `throughput` is that of downloads and of uploads, in bytes a second; -1 is unlimited.
