@@ -170,9 +170,46 @@ async fn a_token_of_an_order_leads_to_that_order_whatever_is_chosen() {
 /// What a checkout page comes with, and the page.
 async fn first_screen(world: &World, query: &str) -> (Value, String) {
     let page = world.get(&format!("/pay?{query}")).await.with(200);
-    let (_, block) = page.text.split_once("id=\"first\">").unwrap();
-    let block = serde_json::from_str(block.split_once('<').unwrap().0).unwrap();
-    (block, page.text)
+    (block_of(&page.text), page.text)
+}
+
+fn block_of(page: &str) -> Value {
+    let (_, block) = page.split_once("id=\"first\">").unwrap();
+    serde_json::from_str(block.split_once('<').unwrap().0).unwrap()
+}
+
+#[tokio::test]
+async fn a_posted_order_token_comes_back_in_a_page_that_nothing_keeps() {
+    let world = World::start().await;
+    let post = async |store: &str, token: &str| {
+        let url = format!("{}/pay?store={store}", world.proxy_url());
+        // A page without a referrer hides its origin.
+        let request = world.http().post(url).header("origin", "null");
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let form = format!("order_token={}", token.replace('<', "%3C"));
+        let response = request.body(form).send().await.unwrap();
+        let page = HttpResponse::read(response).await.with(200);
+        assert_eq!(page.header("cache-control"), Some("no-store, no-transform"));
+        let block = block_of(&page.text);
+        assert_eq!(block["order_token"], token);
+        block["offer"].clone()
+    };
+    let token = |amount| world.token_signer().token("cart-1", amount);
+    for amount in ["25.00", "26.00"] {
+        let offer = post("demo", &token(amount)).await;
+        assert_eq!(offer["amount"], amount);
+        assert_eq!(offer["quotes"][0]["name"], "Bitcoin");
+    }
+    let valid = token("25.00");
+    for (store, refused) in [("demo", "</script>"), ("other", &valid)] {
+        assert_eq!(post(store, refused).await, Value::Null, "{store}");
+    }
+    let source = json!({ "order_token": valid });
+    let offer = post("demo", &valid).await;
+    let opened = world.customer().with_key(KEY);
+    opened.choose(&source, &offer, "BTC").await.with(201);
+    assert_eq!(post("demo", &valid).await["order_exists"], true);
+    world.end().await;
 }
 
 #[tokio::test]

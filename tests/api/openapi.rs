@@ -102,7 +102,8 @@ fn every_operation_has_a_summary_and_a_unique_name_and_every_post_accepts_a_key(
                 has_key |= parameter["name"] == "Idempotency-Key";
             }
             // The gateway's callbacks are hints, and an offer is read: both may be repeated without a key.
-            let changes_nothing = path.starts_with("/callbacks/") || path == "/v1/checkout/offer";
+            let is_read = ["/v1/checkout/offer", "/pay"].contains(&path);
+            let changes_nothing = path.starts_with("/callbacks/") || is_read;
             let takes_key = method == "post" && !changes_nothing;
             assert_eq!(has_key, takes_key, "{method} {path}");
         }

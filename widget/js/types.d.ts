@@ -157,6 +157,8 @@ export interface FirstScreen {
   /** The page's store, where there is no offer. */
   store?: Store;
   offer?: Offer & OrderBody;
+  /** The token that a form has sent. */
+  order_token?: string;
 }
 
 /** Reads an attribute, or a parameter of the page's address, by the attribute's name. */

@@ -1,4 +1,4 @@
-//! GET /pay: the checkout page, and what every frame shows.
+//! /pay: the checkout page, and what every frame shows.
 
 use std::sync::Arc;
 
@@ -18,7 +18,8 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::config::{Config, Origin, Store};
-use crate::http::body::Parameters;
+use crate::http::body::{Form, Parameters};
+use crate::http::checkout::offers::{OfferForm, example_of_form};
 use crate::http::error::ApiError;
 use crate::http::first_page::{PageQuery, first_page};
 use crate::http::middleware::ClientAddress;
@@ -85,11 +86,32 @@ pub(crate) async fn page(
     Ok(response)
 }
 
+/// The page of an order token, which stands in no address. A shop's page may hide its origin: `frame-ancestors` decides.
+pub(crate) async fn page_of_token(
+    app: State<Arc<AppState>>,
+    client: ClientAddress,
+    Parameters(mut query): Parameters<PageQuery>,
+    headers: HeaderMap,
+    Form(OfferForm { order_token }): Form<OfferForm>,
+) -> Result<Response, ApiError> {
+    query.order_token = Some(order_token);
+    page(app, client, Parameters(query), headers).await
+}
+
+pub(crate) fn describe_page_of_token(types: &mut Types) -> Operation {
+    let form = example_of_form();
+    described("checkout_page_of_token", types).takes_form::<OfferForm>(types, &form)
+}
+
 pub(crate) fn describe_page(types: &mut Types) -> Operation {
-    describe_file(Operation::new("checkout_page", FILES, Auth::None)
+    described("checkout_page", types)
+}
+
+fn described(id: &'static str, types: &mut Types) -> Operation {
+    describe_file(Operation::new(id, FILES, Auth::None)
         .summary(
             "The checkout page",
-            "With the offer of what the address names. A token comes in the fragment, which no server sees. Only pages of the store's origins may frame it.",
+            "With the offer of what the address names, or of an order token in a form. A token in the fragment is seen by no server. Only pages of the store's origins may frame it.",
         )
         .query::<PageQuery>(types)
         .responds_as(200, "The page.", "text/html", &json!({ "type": "string" })))

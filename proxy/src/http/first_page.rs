@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::config::{Config, Store};
-use crate::http::checkout::offers::{OfferQuery, limit_here, offer_of_page};
+use crate::http::checkout::offers::{OfferQuery, limit_here, offer_of_page, offer_of_posted};
 use crate::payments::view::store_view;
 use crate::state::AppState;
 use crate::widget_files::{self, File};
@@ -30,7 +30,7 @@ const ROOM: &str = r#"id="first">null<"#;
 const NOSCRIPT: &str = "<noscript><p>This checkout needs JavaScript.</p></noscript>";
 
 /// What the page sells, and which store's pages may frame it. The page's script reads the other parameters. A token comes in the
-/// fragment, which no server sees.
+/// fragment, which no server sees, or by a form.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct PageQuery {
     /// The store's id.
@@ -47,6 +47,9 @@ pub(crate) struct PageQuery {
     pub locale: Option<String>,
     /// Present: this page frames the gateway's own page, which sends no `Cross-Origin-Embedder-Policy`.
     pub hosted: Option<String>,
+    /// By a form.
+    #[serde(skip)]
+    pub order_token: Option<String>,
 }
 
 /// A language file.
@@ -88,6 +91,12 @@ pub(crate) async fn first_page(
     headers: &HeaderMap,
 ) -> Option<Arc<File>> {
     let language = language_of(query.locale.as_deref(), headers)?;
+    if let Some(token) = &query.order_token {
+        // Without an offer, the page asks for it, and says what is wrong.
+        let offer = offer_of_posted(app, store, token, client).await.ok();
+        let page = rendered(built, store, offer.as_ref(), Some(token), language);
+        return Some(Arc::new(page));
+    }
     let offered = offered(store, query);
     let age = app.now().as_second() / LONGEST_KEPT_SECONDS;
     let place = (config.generation, age, &store.id, language.tag);
@@ -103,7 +112,7 @@ pub(crate) async fn first_page(
         Some(offered) => offer_of_page(app, store, offered).await.ok(),
         None => None,
     };
-    let page = Arc::new(rendered(built, store, offer.as_ref(), language));
+    let page = Arc::new(rendered(built, store, offer.as_ref(), None, language));
     let has_prices = offer.as_ref().is_none_or(|offer| offer.quotes.is_some());
     if is_configured && has_prices {
         app.first_pages.insert(key, page.clone());
@@ -149,6 +158,7 @@ fn rendered(
     built: &File,
     store: &Store,
     offer: Option<&Offer>,
+    order_token: Option<&str>,
     Language {
         tag,
         list,
@@ -160,8 +170,11 @@ fn rendered(
         Some(offer) => format!("\"offer\":{}", json!(offer)),
         None => format!("\"store\":{}", json!(store_view(store))),
     };
+    // No script can read the form that its page came by.
+    let token = order_token.map(|token| format!(",\"order_token\":{}", json!(token)));
+    let token = token.unwrap_or_default();
     let block = format!(
-        "{{\"language\":\"{tag}\",\"words\":{list},\"payment_words\":\"{payment}\",{shown}}}"
+        "{{\"language\":\"{tag}\",\"words\":{list},\"payment_words\":\"{payment}\",{shown}{token}}}"
     );
     // Nothing in the data ends its element.
     let room = ROOM.replace("null", &block.replace('<', "\\u003c"));

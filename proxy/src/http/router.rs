@@ -107,6 +107,7 @@ fn others() -> Routes {
         .post(callbacks::callback, callbacks::describe_callback)
         .at("/pay")
         .get(page::page, page::describe_page)
+        .post(page::page_of_token, page::describe_page_of_token)
         .at("/admission.js")
         .get(page::admission, page::describe_admission)
         .at("/florin.js")

@@ -119,7 +119,7 @@ export const opener = (read, base, brought) => {
     }
     const resumed = await resume();
     if (resumed) return resumed;
-    if (offer) return { offers: true, body: offer, quotes: offer.quotes };
+    if (offer) return offer.order_exists ? post(source) : { offers: true, body: offer, quotes: offer.quotes };
     const members = new URLSearchParams(/** @type {any} */ (amount ? { ...request, amount } : request));
     // A token stands in no address.
     const [response, body] = await (request.order_token ? call('/offer', 'POST', undefined, members) : call('/offer?' + members, 'GET'));

@@ -17,9 +17,12 @@ const PROVIDED = 'florin:given:';
  * which the proxy has read as well, or by the fragment, never by both. A token leaves the address wherever storage keeps it.
  *
  * @param {Omit<Place, 'box'>} place
+ * @param {string} [posted] The order token that a form has sent.
+ * @param {URLSearchParams} [fragment]
  * @returns {{ read: Read, send?: (type: string, detail?: unknown) => void }} `send`: sends a message to the page around this one.
  */
-const openPage = ({ element, signal }, fragment = new URLSearchParams(location.hash.slice(1))) => {
+const openPage = ({ element, signal }, posted, fragment = new URLSearchParams(location.hash.slice(1))) => {
+  if (posted) fragment.set('order_token', posted);
   const query = new URLSearchParams(location.search);
   const isNamed = query.get('product') || query.get('donation');
   const find = (/** @type {string} */ name) => query.get(name) || (isNamed && SOLD.includes(name) ? null : fragment.get(name));
@@ -27,12 +30,15 @@ const openPage = ({ element, signal }, fragment = new URLSearchParams(location.h
   const provided = { 'client-token': fragment.get('client_token'), 'order-token': fragment.get('order_token') };
   const token = provided['client-token'] || provided['order-token'];
   const name = fragment.get('page') || String(Math.random());
-  if (token && remember(PROVIDED + name, token)) {
-    fragment.delete('client_token');
-    fragment.delete('order_token');
-    fragment.set('page', name);
+  if (token) {
+    if (remember(PROVIDED + name, token)) {
+      fragment.delete('client_token');
+      fragment.delete('order_token');
+      fragment.set('page', name);
+    }
+    // A reload gets what a form has sent.
     history.replaceState(null, '', '#' + fragment);
-  } else if (!token && !find('product') && !find('donation')) {
+  } else if (!find('product') && !find('donation')) {
     // Of the two, an order token alone has dots.
     const kept = recall(PROVIDED + name) || '';
     provided[kept.includes('.') ? 'order-token' : 'client-token'] = kept;
@@ -81,6 +87,6 @@ const openPage = ({ element, signal }, fragment = new URLSearchParams(location.h
  * @returns {BegunPage}
  */
 export const beginPage = (place, base, given, fragment) => {
-  const { read, send } = openPage(place, fragment);
+  const { read, send } = openPage(place, given?.order_token, fragment);
   return { ...begin(place, read, true, base, given), send };
 };

@@ -13,7 +13,7 @@ use florin_money::{Amount, AmountText};
 use florin_orders::NewOrder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::config::Store;
 use crate::http::body::{Form, Parameters};
@@ -92,7 +92,11 @@ impl OfferQuery {
 #[serde(deny_unknown_fields)]
 pub(crate) struct OfferForm {
     /// A JSON Web Token of at most 8192 characters, see docs/reference/order-tokens.md.
-    order_token: String,
+    pub order_token: String,
+}
+
+pub(crate) fn example_of_form() -> Value {
+    json!({ "order_token": "eyJhbGciOiJIUzI1NiIsImtpZCI6ImsxIn0.eyJzdG9yZSI6ImRlbW8ifQ.c2lnbmF0dXJl" })
 }
 
 /// GET /v1/checkout/offer: the offer of a product or a donation; without its amount, what the donation takes.
@@ -135,6 +139,24 @@ pub(crate) async fn offer_of_page(
     query: OfferQuery,
 ) -> Result<Offer, ApiError> {
     read(app, store, query.request()?).await
+}
+
+/// The offer of an order token that was posted to the page of this store.
+pub(crate) async fn offer_of_posted(
+    app: &Arc<AppState>,
+    store: &Store,
+    order_token: &str,
+    client: Option<IpAddr>,
+) -> Result<Offer, ApiError> {
+    limit_here(app, client)?;
+    let config = app.config();
+    let request = VerifiedRequest::verify_token(&config, order_token, app.now())?;
+    match &request {
+        VerifiedRequest::Signed { store: signed, .. } if signed.id == store.id => {
+            read(app, store, request).await
+        }
+        _ => Err(ApiError::OriginNotAllowed),
+    }
 }
 
 /// POST /v1/checkout/offer: the offer of an order token, which stands in no address. The body is a form, which a browser
@@ -197,7 +219,7 @@ pub(crate) fn describe_offer(types: &mut Types) -> Operation {
 
 pub(crate) fn describe_offer_of_token(types: &mut Types) -> Operation {
     described("show_offer_of_token")
-        .takes_form::<OfferForm>(types, &json!({ "order_token": "eyJhbGciOiJIUzI1NiIsImtpZCI6ImsxIn0.eyJzdG9yZSI6ImRlbW8ifQ.c2lnbmF0dXJl" }))
+        .takes_form::<OfferForm>(types, &example_of_form())
         .errors(&[ErrorCode::InvalidOrderToken])
         .responds::<Offer>(200, "The offer.", types)
 }
