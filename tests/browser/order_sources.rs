@@ -2,7 +2,7 @@
 //! hosted page, in a frame of the checkout or in the whole window, whose result the proxy alone reports.
 
 use serde_json::{Value, json};
-use support::{Browser, World, eventually};
+use support::{Browser, StoreSite, World, eventually};
 use thirtyfour::Key;
 
 use crate::gallery::Gallery;
@@ -27,6 +27,47 @@ async fn an_order_token_is_removed_from_the_url_and_survives_a_reload() {
     browser.goto(&page).await;
     browser.wait_for("status-awaiting_payment").await;
     assert_eq!(only_order(&world).await["id"], checkout.order);
+    end(world, browser).await;
+}
+
+#[tokio::test]
+async fn an_order_token_is_posted_into_the_frame_and_stands_in_no_address() {
+    let site = StoreSite::open().await;
+    let world = World::start_for(&site).await;
+    let browser = Browser::open().await;
+    let note = "window.landed = location.href";
+    browser.run_before_every_page(note).await;
+    let token = world.token_signer().token("letter-1", "27.50");
+    // A policy that forbids it leaves the token to the fragment, until the page has read it.
+    for (policy, is_in_fragment) in [("", false), ("form-action 'self'", true)] {
+        let page = format!(
+            "<script>window.entries = history.length</script>
+             <script src=\"{}/florin.js\" async></script>
+             <florin-checkout store=\"demo\" order-token=\"{token}\"></florin-checkout>",
+            world.proxy_url()
+        );
+        site.serve(policy, &page);
+        browser.goto(site.url()).await;
+        browser.enter_checkout().await;
+        browser.wait_for_text("status-open", "27.50").await;
+        let seen = format!(
+            "return [landed.includes('{token}'), location.href.includes('{token}'), performance.getEntriesByType('resource').some(({{ name }}) => name.endsWith('/offer'))]"
+        );
+        let expected = json!([is_in_fragment, false, is_in_fragment]);
+        assert_eq!(browser.evaluate(&seen).await, expected, "{policy}");
+        browser.evaluate("location.reload()").await;
+        browser.enter_checkout().await;
+        let is_new = "return performance.getEntriesByType('navigation')[0].type === 'reload'";
+        browser.wait_until("the frame loads again", is_new).await;
+        browser.wait_for_text("status-open", "27.50").await;
+        browser.leave_checkout().await;
+        let moved = "const { body } = document; body.append(body.querySelector('florin-checkout')); return history.length <= entries";
+        assert_eq!(browser.evaluate(moved).await, json!(true), "{policy}");
+        browser.enter_checkout().await;
+        browser.wait_for_text("status-open", "27.50").await;
+        browser.leave_checkout().await;
+    }
+    assert_eq!(orders(&world).await.len(), 0);
     end(world, browser).await;
 }
 

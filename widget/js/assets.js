@@ -2,19 +2,25 @@
 
 export const TAG = 'florin-checkout';
 
+/**
+ * `page` in the loader of the proxy's page, which knows this display alone; `shop` in that of shops.
+ *
+ * @type {string}
+ */
+const KIND = '%KIND%';
+export const IS_PAGE = KIND === 'page';
+
 // On a server, and in a worker, there is none.
 const page = globalThis.document;
-/** The proxy writes its address here, except in the loader of the checkout's page. */
-const published = '%PUBLIC_URL%';
 // To a module, no script is the current one; its own address stands in its errors.
 const source = /** @type {HTMLScriptElement | null} */ (page?.currentScript)?.src || /** @type {string} */ (new Error().stack);
-const own = /https?:\/\/[^\s/@]+\/(?=florin\.js|assets\/florin-)/.exec(source)?.[0];
+const own = (IS_PAGE ? /https?:\/\/[^\s/@]+\/(?=assets\/florin-)/ : /https?:\/\/[^\s/@]+\/(?=florin\.js)/).exec(source)?.[0];
 
 /**
  * The proxy's address; ends in a slash. A loader that the page's own server serves, pasted or joined to other scripts, is a
- * copy: it asks the published address.
+ * copy: it asks the published address. The proxy writes that one here, except in the loader of the checkout's page.
  */
-export const BASE = /** @type {string} */ (page && (/^http/.test(published) && (!own || own === location.origin + '/') ? published : own));
+export const BASE = /** @type {string} */ (page && (/^http/.test('%PUBLIC_URL%') && (!own || own === location.origin + '/') ? '%PUBLIC_URL%' : own));
 export const ORIGIN = BASE && new URL(BASE).origin;
 if (page && !ORIGIN) console.error('florin: load this script from your proxy');
 
@@ -40,8 +46,8 @@ export const load = (name, timeout = 30000, isAgain) => {
   return (loaded[path] ||= get(path + failures, timeout).catch((error) => {
     delete loaded[path];
     failures += '#';
-    // A file that did not come in time is not asked for twice.
-    if (isAgain || !(error instanceof TypeError)) throw error;
+    // A file that did not come in time is not asked for twice: the error is a text, its path.
+    if (isAgain || error.trim) throw error;
     return get('florin.js?' + Date.now(), timeout).then(() => load(name, timeout, true));
   }));
 };

@@ -7,10 +7,10 @@
  * parameters in the address, and has begun before this script: first_page.js. The displays that show the checkout itself,
  * `page` and `inline`, load host.js; the dialog is dialog.js. What does not load is tried again; diagnostics.js finds out why, and completes the notice.
  */
-import { BASE, ORIGIN, TAG, VERSION, load } from './assets.js';
+import { BASE, IS_PAGE, ORIGIN, TAG, VERSION, load } from './assets.js';
 import { ATTRIBUTES, VALID_ATTRIBUTES, read } from './attributes.js';
 import { make } from './dom.js';
-import { createFrame, localeOf, pageAddress } from './frame.js';
+import { localeOf, pageAddress, parametersOf } from './frame.js';
 import { loader } from '../locales/en.json';
 /** @import { Context, FoundLabels, Display, Retry, Signs } from './types.d.ts' */
 
@@ -20,13 +20,6 @@ import { loader } from '../locales/en.json';
  * @type {string}
  */
 const ENVIRONMENT = '%ENVIRONMENT%';
-/**
- * `page` in the loader of the proxy's page, which knows this display alone; `shop` in that of shops.
- *
- * @type {string}
- */
-const KIND = '%KIND%';
-const IS_PAGE = KIND === 'page';
 /** A page that loads sends a message at once; one that does not load gets this long. */
 const LOAD_TIMEOUT_MS = 15000;
 const ANSWER_TIMEOUT_MS = 3000;
@@ -35,16 +28,17 @@ const LONGEST_PAUSE_SECONDS = 30;
 /** A button without a text waits this long for the one in the customer's language. */
 const LABELS_TIMEOUT_MS = 3000;
 
-const SHOP_CSS = `
-:host([display=modal]),:host([display=redirect]){display:inline-block}
+/** A dialog and a link are as large as their text: of the displays, these two have a `d`. */
+const SHOP_CSS = `\
+:host([display*=d]){display:inline-block}\
 .fl-frame,::slotted(iframe){display:block;width:1270px;max-width:100%;min-height:740px;margin:auto;border:0;border-radius:16px;outline:1px solid #8884;outline-offset:-1px}`;
-const CSS = `
-:host{display:block}
-:host([hidden]){display:none}
-.fl-wait{max-width:1270px;min-height:480px;margin:auto;background:repeating-linear-gradient(#8882 0 72px,#0000 0 84px) 50% 48px/90% 324px no-repeat}
-.fl-notice{all:initial;display:block;padding:16px;color:inherit}
-.fl-notice,.fl-open{font:16px/1.5 var(--florin-font,system-ui,sans-serif)}
-.fl-open{display:inline-block;padding:10px 20px;border:0;border-radius:var(--florin-radius,12px);color:var(--florin-on-accent,#fff);background:var(--florin-accent,#0b6e52);cursor:pointer;font-weight:600;text-decoration:none}
+const CSS = `\
+:host{display:block}\
+:host([hidden]){display:none}\
+.fl-wait{max-width:1270px;min-height:480px;margin:auto;background:repeating-linear-gradient(#8882 0 72px,#0000 0 84px) 50% 48px/90% 324px no-repeat}\
+.fl-notice{all:initial;display:block;padding:16px;color:inherit}\
+.fl-notice,.fl-open{font:16px/1.5 var(--florin-font,system-ui,sans-serif)}\
+.fl-open{display:inline-block;padding:10px 20px;border:0;border-radius:var(--florin-radius,12px);color:var(--florin-on-accent,#fff);background:var(--florin-accent,#0b6e52);cursor:pointer;font-weight:600;text-decoration:none}\
 .fl-notice .fl-open{margin:8px 12px 0 0}` + (IS_PAGE ? '' : SHOP_CSS);
 
 /**
@@ -174,12 +168,12 @@ if (ORIGIN && !customElements.get(TAG)) {
 
     /** @param {string} name @param {unknown} [detail] */
     #emit(name, detail) {
-      this.dispatchEvent(new CustomEvent('florin-' + name, { bubbles: true, composed: true, detail }));
+      this.dispatchEvent(new CustomEvent('florin-' + name, { detail, bubbles: true, composed: true }));
     }
 
-    /** @param {Node[]} children */
-    #show(...children) {
-      this.#box.replaceChildren(...children);
+    /** @param {Node} shown */
+    #show(shown) {
+      this.#box.replaceChildren(shown);
     }
 
     #next() {
@@ -195,7 +189,7 @@ if (ORIGIN && !customElements.get(TAG)) {
     /** A link that gives the whole window to the checkout's page. @param {Node | string} text */
     #link(text) {
       const link = make('a', { className: 'fl-open', part: 'button', href: pageAddress(this, 'redirect'), target: '_top' }, text);
-      if (top !== window) this.#examine('redirect', { link });
+      if (top !== self) this.#examine('redirect', { link });
       return link;
     }
 
@@ -210,8 +204,7 @@ if (ORIGIN && !customElements.get(TAG)) {
       const slot = make('slot');
       button.append(slot);
       const { signal } = this.#run;
-      const { texts } = await findLabels(this);
-      slot.append(texts.pay || loader.pay);
+      slot.append((await findLabels(this)).texts.pay || loader.pay);
       if (!signal.aborted) this.#show(button);
     }
 
@@ -247,13 +240,40 @@ if (ORIGIN && !customElements.get(TAG)) {
       load('dialog').catch(() => {});
     }
 
-    /** @param {Display} display */
+    /**
+     * Shows the frame of the page: the one in the tag, or a new one. Messages between the two are `{florin: 1, type, detail}`, and
+     * never carry a token or an address. The page begins, by a message without a type; the answer, `hello`, has the
+     * parameters of the query, and the origin of the page around it. Its messages have the frame's `width` in its CSS pixels.
+     *
+     * @param {Display} display
+     */
     #frame(display) {
       const signal = this.#next();
+      const [query, fragment] = parametersOf(this, display);
+      let token = read(this, 'order-token');
       let isAnswered = false;
       /** @type {HTMLElement | undefined} */
       let notice;
-      const frame = createFrame(this, display, loader.checkout, signal, ({ type, detail, width }) => {
+      /** @type {HTMLIFrameElement | false | null} A frame in the tag has no token. */
+      const own = display === 'frame' && !('' + fragment) && this.querySelector(`iframe[src^="${BASE}pay?"]`);
+      // Without its origin, the clipboard would be lent to that of the empty document.
+      const frame = own || make('iframe', { className: 'fl-frame', title: loader.checkout, allow: 'clipboard-write ' + ORIGIN });
+      const send = (/** @type {string} */ type) => frame.contentWindow?.postMessage({ florin: 1, type, detail: '' + query }, '*');
+      const open = () => (frame.src = pageAddress(this, display));
+      // One in the tag may have failed.
+      if (this.#failures || !(token || frame.src)) open();
+      const place = make('div', { className: 'fl-place fl-wait' }, frame.parentNode ? make('slot') : frame);
+      /** @type {(time: number, isRejected?: boolean) => any} */
+      const wait = (time, isRejected) => setTimeout(() => isAnswered || signal.aborted || this.#fail(display, SILENT, (shown) => {
+        if (isAnswered) return;
+        // The frame stays where it is: moved, it would load anew, and one that answers late is shown.
+        place.hidden = true;
+        place.before((notice = shown));
+      }, { isRejected }), time);
+      let timer = wait(LOAD_TIMEOUT_MS);
+      addEventListener('message', ({ data, origin, source }) => {
+        if (source !== frame.contentWindow || origin !== ORIGIN || !data?.florin) return;
+        const { type, detail, width } = data;
         isAnswered = true;
         this.#failures = 0;
         notice?.remove();
@@ -265,23 +285,26 @@ if (ORIGIN && !customElements.get(TAG)) {
         else if (type === 'examine') this.#examine(display, detail);
         else if (type === 'title') frame.title = detail;
         else if (type) this.#emit(type, detail);
-      });
-      // One in the tag that failed.
-      if (this.#failures) frame.src = pageAddress(this, display);
-      const place = make('div', { className: 'fl-place fl-wait' }, frame.parentNode ? make('slot') : frame);
-      /** @type {(time: number, isRejected?: boolean) => any} */
-      const wait = (time, isRejected) => setTimeout(() => isAnswered || signal.aborted || this.#fail(display, SILENT, (shown) => {
-        if (isAnswered) return;
-        // The frame stays where it is: moved, it would load anew, and one that answers late is shown.
-        place.hidden = true;
-        place.before((notice = shown));
-      }, { isRejected }), time);
-      let timer = wait(LOAD_TIMEOUT_MS);
+        else send('hello');
+      }, { signal });
+      // The page in the tag may have begun before.
+      send('hello');
       frame.onload = () => {
-        clearTimeout(timer);
-        timer = wait(ANSWER_TIMEOUT_MS, true);
+        const empty = !frame.src && frame.contentDocument;
+        if (!empty) {
+          clearTimeout(timer);
+          timer = wait(ANSWER_TIMEOUT_MS, true);
+          // It was moved, or may not be shown.
+        } else if (!token) open();
+        else {
+          // A form of the empty document sends the token, so that it stands in no address. The page's policy may forbid it.
+          empty.onsecuritypolicyviolation = open;
+          fragment.delete('order_token');
+          empty.body.appendChild(make('form', { action: BASE + 'pay?' + query + '#' + fragment, method: 'post' }, make('input', { name: 'order_token', value: token }))).submit();
+          token = '';
+        }
       };
-      this.#refresh = () => frame.contentWindow?.postMessage({ florin: 1, type: 'refresh' }, ORIGIN);
+      this.#refresh = () => send('refresh');
       this.#show(place);
     }
 
@@ -331,7 +354,6 @@ if (ORIGIN && !customElements.get(TAG)) {
         return !context.signal.aborted && found;
       } catch {
         if (signs.isInvalid) this.#emit('error', { code: 'invalid_attributes', message: '' });
-        if (this.#blocked[0]) console.error('florin:', 'Content-Security-Policy needs script-src ' + ORIGIN);
       }
     }
 
@@ -346,8 +368,8 @@ if (ORIGIN && !customElements.get(TAG)) {
       const { signal } = this.#attempt;
       console.error('florin:', error);
       this.#emit('error', { code: error === SILENT ? SILENT : 'load_failed', message: '' + error });
-      const seconds = Math.min(LONGEST_PAUSE_SECONDS, 2 ** ++this.#failures);
       const again = () => notice.isConnected && this.#begin(display);
+      const seconds = Math.min(LONGEST_PAUSE_SECONDS, 2 ** ++this.#failures);
       const button = make('button', { className: 'fl-open', onclick: again }, loader.retry);
       const link = IS_PAGE ? '' : this.#link(loader.checkout);
       const notice = this.#notice(button, link);
