@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use florin_checkout_api::from_json;
-use js_sys::{Array, Date, JSON, Object};
+use js_sys::{Date, JSON, Object};
 use leptos::prelude::{LocalStorage, StoredValue, UpdateValue as _, WithValue as _};
+use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
-use wasm_bindgen::{JsCast, JsValue};
 
 use super::template::{Text, fill};
 use crate::browser::object;
+use crate::format::amount::{Sign, sign};
 
 #[wasm_bindgen]
 extern "C" {
@@ -19,14 +20,6 @@ extern "C" {
     /// Takes a decimal text: an amount never becomes a binary number where the browser can avoid it.
     #[wasm_bindgen(method)]
     fn format(this: &NumberFormat, number: &str) -> String;
-    #[wasm_bindgen(method, js_name = formatToParts)]
-    fn format_to_parts(this: &NumberFormat, number: &str) -> Array;
-
-    type Part;
-    #[wasm_bindgen(method, getter, js_name = type)]
-    fn kind(this: &Part) -> String;
-    #[wasm_bindgen(method, getter)]
-    fn value(this: &Part) -> String;
 
     type DateTimeFormat;
     #[wasm_bindgen(catch, constructor, js_namespace = Intl)]
@@ -45,15 +38,6 @@ extern "C" {
     fn new(locale: &str) -> Result<RelativeTimeFormat, JsValue>;
     #[wasm_bindgen(method)]
     fn format(this: &RelativeTimeFormat, number: i32, unit: &str) -> String;
-}
-
-/// A currency's sign beside an amount.
-#[derive(Default)]
-pub(crate) struct Sign {
-    /// `$`, `US$`, `CHF`, `kr`.
-    pub(crate) sign: String,
-    /// Whether it stands before the amount, on the left.
-    pub(crate) leads: bool,
 }
 
 /// The texts of one language file, and how that language writes numbers and times.
@@ -118,11 +102,7 @@ impl I18n {
 
     /// The sign of a currency, and its side of the amount.
     pub(crate) fn sign(self, currency: &str) -> Sign {
-        let unknown = || Sign {
-            sign: currency.to_owned(),
-            leads: false,
-        };
-        self.read(|language| language.sign(currency).unwrap_or_else(unknown))
+        sign(&self.money("0", currency), &self.number("0"))
     }
 
     /// `2 minutes`; `unit` as `Intl.NumberFormat` names it.
@@ -150,7 +130,7 @@ impl I18n {
         self.read(|language| language.moment(time))
     }
 
-    fn read<T: Default>(self, read: impl FnOnce(&Language) -> T) -> T {
+    fn read(self, read: impl FnOnce(&Language) -> String) -> String {
         self.0.try_with_value(read).unwrap_or_default()
     }
 }
@@ -206,19 +186,6 @@ impl Language {
         ];
         self.number(amount, &options)
             .unwrap_or_else(|| format!("{amount}\u{a0}{currency}"))
-    }
-
-    fn sign(&self, currency: &str) -> Option<Sign> {
-        let options = [("style", "currency"), ("currency", currency)];
-        let format = NumberFormat::new(&self.locale, &object(&options)).ok()?;
-        let parts = format.format_to_parts("0");
-        let parts: Vec<Part> = parts.iter().map(JsCast::unchecked_into).collect();
-        let place = |kind: &str| parts.iter().position(|part| part.kind() == kind);
-        let sign = place("currency")?;
-        Some(Sign {
-            sign: parts.get(sign)?.value(),
-            leads: Some(sign) < place("integer"),
-        })
     }
 
     fn relative(&self, seconds: u32, is_ahead: bool) -> String {
