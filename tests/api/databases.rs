@@ -250,7 +250,7 @@ fn the_schema_is_brought_up_to_date_by_its_command_alone_and_past_a_pooler() {
 #[tokio::test]
 async fn a_backup_is_made_while_the_proxy_serves() {
     let world = World::start().await;
-    let checkout = world.customer().open_with("ebook", "BTC").await;
+    world.customer().open_with("ebook", "BTC").await;
     let copy = world.file("copy.db");
     let to = copy.display().to_string();
     let config = world.config_file();

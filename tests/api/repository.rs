@@ -223,8 +223,14 @@ fn every_part_of_the_checkout_is_in_the_documentation() {
     let (docs, _) = docs.split_once("\n## ").unwrap();
     let mut parts = BTreeSet::new();
     let files = tracked_files().into_iter();
-    for file in files.filter(|file| file.starts_with("widget/src/")) {
-        let text = text_of(&file);
+    let is_source = |file: &String| {
+        ["widget/src/", "widget/js/"]
+            .iter()
+            .any(|at| file.starts_with(at))
+    };
+    for file in files.filter(is_source) {
+        let text = text_of(&file).replace('\'', "\"");
+        let text = text.replace(" part: \"", " part=\"");
         let attributes = text.split(" part=\"").skip(1);
         let methods = text.split("\"button ").skip(1);
         for part in attributes.chain(methods) {

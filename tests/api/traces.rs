@@ -253,7 +253,7 @@ async fn a_collector_that_never_answers_stops_nothing() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
     let (world, mut program) = start(&endpoint, "1").await;
-    let checkout = world.customer().open_with("ebook", "BTC").await;
+    world.customer().open_with("ebook", "BTC").await;
     world.wait_for_deliveries().await;
     eventually("the collector is missed", async || {
         program.printed().contains("takes no traces").then_some(())

@@ -2,7 +2,7 @@
 //! hosted page, in a frame of the checkout or in the whole window, whose result the proxy alone reports.
 
 use serde_json::{Value, json};
-use support::{Browser, StoreSite, World, eventually};
+use support::{Browser, World, eventually};
 use thirtyfour::Key;
 
 use crate::gallery::Gallery;
@@ -32,8 +32,7 @@ async fn an_order_token_is_removed_from_the_url_and_survives_a_reload() {
 
 #[tokio::test]
 async fn an_order_token_is_posted_into_the_frame_and_stands_in_no_address() {
-    let site = StoreSite::open().await;
-    let world = World::start_for(&site).await;
+    let (site, world) = World::with_site().await;
     let browser = Browser::open().await;
     let note = "window.landed = location.href";
     browser.run_before_every_page(note).await;

@@ -46,8 +46,8 @@ export const load = (name, timeout = 30000, isAgain) => {
   return (loaded[path] ||= get(path + failures, timeout).catch((error) => {
     delete loaded[path];
     failures += '#';
-    // A file that did not come in time is not asked for twice: the error is a text, its path.
-    if (isAgain || error.trim) throw error;
+    // A file that did not come in time is not asked for twice: the error is its path.
+    if (isAgain || typeof error === 'string') throw error;
     return get('florin.js?' + Date.now(), timeout).then(() => load(name, timeout, true));
   }));
 };

@@ -28,18 +28,16 @@ const LONGEST_PAUSE_SECONDS = 30;
 /** A button without a text waits this long for the one in the customer's language. */
 const LABELS_TIMEOUT_MS = 3000;
 
-/** A dialog and a link are as large as their text: of the displays, these two have a `d`. */
 const SHOP_CSS = `\
-:host([display*=d]){display:inline-block}\
+:host([display=modal]),:host([display=redirect]){display:inline-block}\
 .fl-frame,::slotted(iframe){display:block;width:1270px;max-width:100%;min-height:740px;margin:auto;border:0;border-radius:16px;outline:1px solid #8884;outline-offset:-1px}`;
 const CSS = `\
 :host{display:block}\
-:host([hidden]){display:none}\
-.fl-wait{max-width:1270px;min-height:480px;margin:auto;background:repeating-linear-gradient(#8882 0 72px,#0000 0 84px) 50% 48px/90% 324px no-repeat}\
+.fl-wait{width:1270px;max-width:100%;min-height:480px;margin:auto;background:repeating-linear-gradient(#8882 0 72px,#0000 0 84px) 50% 48px/90% 324px no-repeat}\
 .fl-notice{all:initial;display:block;padding:16px;color:inherit}\
 .fl-notice,.fl-open{font:16px/1.5 var(--florin-font,system-ui,sans-serif)}\
 .fl-open{display:inline-block;padding:10px 20px;border:0;border-radius:var(--florin-radius,12px);color:var(--florin-on-accent,#fff);background:var(--florin-accent,#0b6e52);cursor:pointer;font-weight:600;text-decoration:none}\
-.fl-notice .fl-open{margin:8px 12px 0 0}` + (IS_PAGE ? '' : SHOP_CSS);
+.fl-notice .fl-open{margin:8px 12px 0 0}` + (IS_PAGE ? '' : SHOP_CSS) + ':host([hidden]){display:none}';
 
 /**
  * The texts in the element's language. None for English, or where they do not load: the loader has the English ones.
@@ -67,22 +65,19 @@ if (ORIGIN && !customElements.get(TAG)) {
     #run = new AbortController();
     /** Ends with the run, and when something is tried again. */
     #attempt = this.#run;
-    #failures = 0;
-    /** @type {SecurityPolicyViolationEvent[]} */
-    #blocked = [];
-    /**
-     * Where the display is: below the diagnostics, or in the dialog.
-     *
-     * @type {HTMLElement}
-     */
-    #box = this;
+    /** @type {any} A number, from the first attributes on. */
+    #failures;
+    /** @type {any} Events, from the first run on. */
+    #blocked;
+    /** @type {any} Where the display is, from the first run on: below the diagnostics, or in the dialog. */
+    #box;
     #root = (IS_PAGE && this.shadowRoot) || this.attachShadow({ mode: 'open' });
     /** @type {(() => void) | undefined | null} */
     #refresh;
     /** @type {(() => void) | undefined | null} */
     #open;
-    /** @type {(() => void) | undefined | null} */
-    #close;
+    /** @type {ReturnType<typeof import('./dialog.js').create> | undefined | null} */
+    #dialog;
 
     connectedCallback() {
       this.#change();
@@ -105,7 +100,7 @@ if (ORIGIN && !customElements.get(TAG)) {
     }
     /** Closes the dialog; the order stays open. */
     close() {
-      this.#close?.();
+      this.#dialog?.close();
     }
 
     /** Starts, restarts or ends the display at the end of the task: an element that is only moved stays. */
@@ -126,7 +121,7 @@ if (ORIGIN && !customElements.get(TAG)) {
     #restart() {
       this.#run.abort();
       const { signal } = (this.#run = new AbortController());
-      this.#refresh = this.#open = this.#close = null;
+      this.#refresh = this.#open = this.#dialog = null;
       const page = /** @type {import('./types.d.ts').PageElement} */ (/** @type {unknown} */ (this));
       if (IS_PAGE && page.begun && this.#key) {
         // The page's own script shows the first screen already.
@@ -201,10 +196,8 @@ if (ORIGIN && !customElements.get(TAG)) {
 
     /** Shows a button or link whose text, where the shop gave none, is in the customer's language. @param {HTMLElement} button */
     async #label(button) {
-      const slot = make('slot');
-      button.append(slot);
       const { signal } = this.#run;
-      slot.append((await findLabels(this)).texts.pay || loader.pay);
+      button.append(make('slot', {}, (await findLabels(this)).texts.pay || loader.pay));
       if (!signal.aborted) this.#show(button);
     }
 
@@ -216,16 +209,14 @@ if (ORIGIN && !customElements.get(TAG)) {
         event.preventDefault();
         this.open();
       } });
-      /** @type {ReturnType<typeof import('./dialog.js').create> | undefined} */
-      let dialog;
       this.#open = async () => {
-        if (!dialog) {
+        if (!this.#dialog) {
           const signal = this.#next();
           button.nextSibling?.remove();
           try {
             const { create } = await load('dialog');
             if (signal.aborted) return;
-            dialog = create(this, this.#root, findLabels(this), this.#run.signal, (/** @type {HTMLElement} */ box) => {
+            this.#dialog = create(this, this.#root, findLabels(this), this.#run.signal, (/** @type {HTMLElement} */ box) => {
               this.#box = box;
               this.#begin('modal');
             });
@@ -233,9 +224,8 @@ if (ORIGIN && !customElements.get(TAG)) {
             return this.#fail('modal', error, (notice) => button.after(notice));
           }
         }
-        dialog?.open();
+        this.#dialog?.open();
       };
-      this.#close = () => dialog?.close();
       this.#label(button);
       load('dialog').catch(() => {});
     }
@@ -262,7 +252,7 @@ if (ORIGIN && !customElements.get(TAG)) {
       const open = () => (frame.src = pageAddress(this, display));
       // One in the tag may have failed.
       if (this.#failures || !(token || frame.src)) open();
-      const place = make('div', { className: 'fl-place fl-wait' }, frame.parentNode ? make('slot') : frame);
+      const place = make('div', { className: 'fl-place fl-wait' }, own ? make('slot') : frame);
       /** @type {(time: number, isRejected?: boolean) => any} */
       const wait = (time, isRejected) => setTimeout(() => isAnswered || signal.aborted || this.#fail(display, SILENT, (shown) => {
         if (isAnswered) return;

@@ -70,9 +70,9 @@ export const createInstructions = (words, locale, base) => {
   /** @param {string | undefined} amount @param {string} currency */
   const money = (amount, currency) => amount && createTexts(words, locale, currency).money(amount);
 
-  /** @param {QrCode} code @param {string} label @param {string} test */
-  const createCode = ({ side, path }, label, test) => h('span', { class: 'qr', part: 'qr', 'data-testid': test }, drawing(path, side, { role: 'img', 'aria-label': label }));
-  /** A code that fills the window while it is pressed open. @param {QrCode} code @param {string} label @param {string} test */
+  /** An empty frame where no code holds the text. @param {QrCode | undefined} code @param {string} label @param {string} test */
+  const createCode = (code, label, test) => h('span', { class: 'qr', part: 'qr', 'data-testid': test }, code && drawing(code.path, code.side, { role: 'img', 'aria-label': label }));
+  /** A code that fills the window while it is pressed open. @param {QrCode | undefined} code @param {string} label @param {string} test */
   const createLargeCode = (code, label, test) => {
     const button = h('button', { type: 'button', class: 'enlarge', title: text('qr_enlarge') }, createCode(code, label, test));
     button.onclick = () => {
@@ -170,7 +170,7 @@ export const createInstructions = (words, locale, base) => {
       const { wallets, columns } = early?.of === keyOf(payment) ? early : draw(payment);
       early = undefined;
       const { asset, network, bareQr } = payment;
-      if (bareQr) columns.querySelector('div.bare')?.append(createLargeCode(bareQr, text('qr_address', { asset, network }), 'qr-bare'));
+      columns.querySelector('div.bare')?.append(createLargeCode(bareQr, text('qr_address', { asset, network }), 'qr-bare'));
       columns.querySelector('.beside')?.append(...place.childNodes);
       place.append(wallets, columns);
       return wallets;

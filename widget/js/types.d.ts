@@ -266,9 +266,9 @@ export interface Payment {
   /** Not empty if the proxy has checked the address. */
   isVerified: string;
   warnings: { kind: string, text: string }[];
-  /** Of `uri`. */
-  qr: QrCode;
-  /** Of `address`; absent before the program runs. */
+  /** Of `uri`; absent where no code holds it. */
+  qr?: QrCode;
+  /** Of `address`; absent before the program runs, and where no code holds it. */
   bareQr?: QrCode;
 }
 

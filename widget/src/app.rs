@@ -3,7 +3,7 @@
 mod banners;
 mod summary;
 
-use leptos::html::P;
+use leptos::html::Div;
 use leptos::prelude::*;
 
 use self::banners::Banners;
@@ -28,7 +28,7 @@ pub(crate) fn App(checkout: Checkout) -> impl IntoView {
         load_payment_screens(checkout);
     });
     // A screen reader announces what changes in a live region, not what it begins with. The page's script announces there too.
-    let region = NodeRef::<P>::new();
+    let region = NodeRef::<Div>::new();
     Effect::new(move |_| {
         let announcement = checkout.announcement.get();
         if let Some(region) = region.get().filter(|_| is_mounted.get()) {
@@ -42,7 +42,7 @@ pub(crate) fn App(checkout: Checkout) -> impl IntoView {
                 <Banners />
                 <CurrentScreen />
             </section>
-            <p class="unseen" role="status" node_ref=region></p>
+            <div class="unseen" role="status" node_ref=region></div>
         </div>
     }
 }

@@ -113,7 +113,7 @@ export const createEarlyChoice = (opening, words, locale, view) => {
         h('div', { class: 'hint' }, h('p', {}, text('choose_price', { price: '\u2066' + price + '\u2069' })), h('p', { class: 'fresh', 'aria-hidden': 'true', 'data-testid': 'prices-fresh' }, text('prices_fresh'))),
         quotes.length > MANY && h('div', { class: 'find' }, search),
         options))),
-    h('p', { class: 'unseen', role: 'status' }));
+    h('div', { class: 'unseen', role: 'status' }));
 
   /** Resolves once no pointer is down. */
   let released = Promise.resolve();

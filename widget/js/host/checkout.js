@@ -74,7 +74,8 @@ export const showCheckout = async (context, begun, isPage) => {
   });
   /** What their first screen is drawn with, as far as `begun` has not loaded it. */
   const loadParts = () => Promise.all([loadPaymentScript(context.load), loadPaymentStyle(context.load), texts.payment()]);
-  begun.parts ||= loadParts();
+  // The list and what it needs come first.
+  begun.parts ||= begun.opened.then(loadParts);
   begun.parts.catch(() => {});
   /** The merchant's warnings take long, and no customer waits for them. Any site can send a link: its colours are removed where they hide the text. */
   const checkColors = () => {
