@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use support::{Browser, World, eventually};
+use thirtyfour::Key;
 
+use crate::gallery::wide;
 use crate::helpers::{checkout_page, end, focused, orders, read_inside};
 
 /// The program's file is held back until `window.release()`. `plain()` is what the checkout shows, an element a line,
@@ -198,6 +200,84 @@ async fn focus_and_typed_text_stay_when_the_program_takes_over() {
     browser.tab_to("asset-LTC").await;
     release(&browser).await;
     assert_eq!(focused(&browser).await, "asset-LTC");
+    end(world, browser).await;
+}
+
+/// Amount, address and code are on the screen without the program, at work, and where its screens have them.
+#[tokio::test]
+async fn the_payment_is_shown_early_as_the_program_shows_it() {
+    let (world, browser) = open_order(&[]).await;
+    for (asset, locale, width) in [
+        ("asset-BTC", "en", 390),
+        ("asset-LTC", "de", 1270),
+        ("asset-BTC", "ar", 1270),
+    ] {
+        browser.emulate(wide(width)).await;
+        browser.evaluate("sessionStorage.clear()").await;
+        let page = format!("{}&locale={locale}", world.checkout_page());
+        browser.goto("about:blank").await;
+        browser.goto(&page).await;
+        browser.tab_to(asset).await;
+        browser.type_keys(Key::Enter).await;
+        browser.wait_for("address").await;
+        let heading = "return named('address').getRootNode().activeElement.localName";
+        assert_eq!(read_inside(&browser, heading).await, "h2");
+        let address = browser
+            .text("address")
+            .await
+            .replace(char::is_whitespace, "");
+        assert!(browser.scan("qr").await.contains(&address));
+        let shown = "
+            window.address = named('address');
+            return ['h2', '.countdown', '.amount', '.warnings', '.destination', '.verified', '.qr'].map((at) => {
+                const element = inside.querySelector(at);
+                const { x, y, width, height } = element.getBoundingClientRect();
+                return [at, element.innerText, x, y + scrollY, width, height].join();
+            })";
+        let early = read_inside(&browser, shown).await;
+        let copy = "navigator.clipboard.writeText = async (text) => { window.copied = text; }; named('copy-address').click()";
+        read_inside(&browser, copy).await;
+        browser
+            .wait_for_result(
+                "the address is copied",
+                "return window.copied",
+                json!(address),
+            )
+            .await;
+        release(&browser).await;
+        browser.wait_for("i-have-paid").await;
+        assert_eq!(
+            read_inside(&browser, shown).await,
+            early,
+            "{asset} {locale}"
+        );
+        browser.press("qr-address-only").await;
+        assert_eq!(browser.scan("qr-bare").await, address);
+    }
+    end(world, browser).await;
+}
+
+/// What stands above the payment, or before it, comes with the program: nothing of it is pushed away.
+#[tokio::test]
+async fn a_payment_that_begins_with_more_waits_for_the_program() {
+    let (world, browser) = open_gallery().await;
+    let page = world.checkout_page();
+    // One that a wallet of this browser may pay, and one that asks for an email address first.
+    for (product, asset) in [("ebook", "asset-ETH"), ("guide", "asset-BTC")] {
+        let before = orders(&world).await.len();
+        browser.goto("about:blank").await;
+        browser.goto(&page.replace("ebook", product)).await;
+        browser.press(asset).await;
+        eventually("the order is opened", async || {
+            (orders(&world).await.len() > before).then_some(())
+        })
+        .await;
+        // Time for a screen that must not appear.
+        support::pause(std::time::Duration::from_millis(400)).await;
+        browser.wait_for("status-open").await;
+        release(&browser).await;
+        browser.wait_for("status-awaiting_payment").await;
+    }
     end(world, browser).await;
 }
 
