@@ -257,6 +257,27 @@ async fn the_payment_is_shown_early_as_the_program_shows_it() {
     end(world, browser).await;
 }
 
+/// Nothing but the program reads the order's state: without it, the address goes when its time is up.
+#[tokio::test]
+async fn an_early_address_goes_with_its_time() {
+    let collect = "
+        window.late = [];
+        const wait = window.setTimeout;
+        window.setTimeout = (act, ms, ...more) => (ms > 600000 ? window.late.push(act) : wait(act, ms, ...more));";
+    let (world, browser) = open_order(&[collect]).await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("address").await;
+    browser
+        .evaluate("window.late.forEach((act) => act())")
+        .await;
+    browser.wait_until_gone("address").await;
+    let sentence = "Please don’t send anything to the old address.";
+    browser
+        .wait_for_text("status-awaiting_payment", sentence)
+        .await;
+    end(world, browser).await;
+}
+
 /// What stands above the payment, or before it, comes with the program: nothing of it is pushed away.
 #[tokio::test]
 async fn a_payment_that_begins_with_more_waits_for_the_program() {

@@ -203,11 +203,17 @@ export const createInstructions = (words, locale, base) => {
       };
       early = { ...draw(payment), of: keyOf(payment) };
       const time = new Intl.NumberFormat(locale, { style: 'unit', unit: 'minute', unitDisplay: 'long' }).format(Math.floor(left / 60));
-      return h('div', { class: 'screen', 'data-testid': 'status-awaiting_payment' },
-        h('div', { class: 'top' },
-          h('h2', { tabindex: '-1', part: 'heading' }, text('pay_with', { asset: name })),
-          h('p', { class: 'countdown', part: 'countdown', role: 'timer', 'aria-live': 'off', 'data-testid': 'countdown' }, text('held', { time }))),
-        h('div', { class: 'rest' }, h('div', { class: 'instructions' }, early.wallets, early.columns)));
+      const heading = h('h2', { tabindex: '-1', part: 'heading' }, text('pay_with', { asset: name }));
+      const countdown = h('p', { class: 'countdown', part: 'countdown', role: 'timer', 'aria-live': 'off', 'data-testid': 'countdown' }, text('held', { time }));
+      const rest = h('div', { class: 'rest' }, h('div', { class: 'instructions' }, early.wallets, early.columns));
+      // Where the program never comes, nothing else hides an address that is no longer good.
+      setTimeout(() => {
+        if (!early) return;
+        heading.textContent = text('time_up');
+        countdown.remove();
+        rest.replaceChildren(h('div', { class: 'box doubtful', part: 'box' }, h('p', {}, text('old_address')), h('p', {}, text('if_sent'))));
+      }, left * 1000);
+      return h('div', { class: 'screen', 'data-testid': 'status-awaiting_payment' }, h('div', { class: 'top' }, heading, countdown), rest);
     },
   };
 };
