@@ -107,8 +107,8 @@ pub(crate) fn find_asset(name: &str) -> Option<&'static File> {
     find(&format!("{ASSETS}{name}"))
 }
 
-/// The languages: tag, path of the texts of the list of assets, and these as JSON.
-pub(crate) fn languages() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+/// The languages: tag, and the texts of the list of assets as JSON.
+pub(crate) fn languages() -> impl Iterator<Item = (&'static str, &'static str)> {
     dist::FILES.iter().filter_map(|file| {
         let name: &'static str = match &file.name {
             Cow::Borrowed(name) => name,
@@ -116,7 +116,7 @@ pub(crate) fn languages() -> impl Iterator<Item = (&'static str, &'static str, &
         };
         let stem = name.strip_prefix(ASSETS)?.strip_suffix(".json")?;
         let (tag, _) = stem.split_once(".list-")?;
-        Some((tag, name, str::from_utf8(&file.whole).ok()?))
+        Some((tag, str::from_utf8(&file.whole).ok()?))
     })
 }
 

@@ -5,7 +5,9 @@ use support::{Browser, World, eventually};
 use thirtyfour::Key;
 
 use crate::gallery::wide;
-use crate::helpers::{checkout_page, end, focused, orders, read_inside};
+use crate::helpers::{
+    axe_findings, checkout_page, end, focused, only_order, orders, read_inside, wait_for_value,
+};
 
 /// The program's file is held back until `window.release()`. `plain()` is what the checkout shows, an element a line,
 /// without what cannot be seen.
@@ -217,6 +219,7 @@ async fn the_payment_is_shown_early_as_the_program_shows_it() {
         let page = format!("{}&locale={locale}", world.checkout_page());
         browser.goto("about:blank").await;
         browser.goto(&page).await;
+        assert_eq!(axe_findings(&browser).await, "", "the list in {locale}");
         browser.tab_to(asset).await;
         browser.type_keys(Key::Enter).await;
         browser.wait_for("address").await;
@@ -228,13 +231,13 @@ async fn the_payment_is_shown_early_as_the_program_shows_it() {
             .replace(char::is_whitespace, "");
         assert!(browser.scan("qr").await.contains(&address));
         let shown = "
-            window.address = named('address');
             return ['h2', '.countdown', '.amount', '.warnings', '.destination', '.verified', '.qr'].map((at) => {
                 const element = inside.querySelector(at);
                 const { x, y, width, height } = element.getBoundingClientRect();
                 return [at, element.innerText, x, y + scrollY, width, height].join();
             })";
         let early = read_inside(&browser, shown).await;
+        assert_eq!(axe_findings(&browser).await, "", "the payment in {locale}");
         let copy = "navigator.clipboard.writeText = async (text) => { window.copied = text; }; named('copy-address').click()";
         read_inside(&browser, copy).await;
         browser
@@ -244,8 +247,20 @@ async fn the_payment_is_shown_early_as_the_program_shows_it() {
                 json!(address),
             )
             .await;
+        // Whoever scans goes on scanning.
+        browser.press("qr").await;
+        browser.wait_for("qr-large").await;
         release(&browser).await;
-        browser.wait_for("i-have-paid").await;
+        let is_over =
+            "inside.querySelector('.sent') && inside.querySelector('dialog').matches(':modal')";
+        wait_for_value(
+            &browser,
+            "the large code is above the screen",
+            is_over,
+            true,
+        )
+        .await;
+        browser.press("qr-close").await;
         assert_eq!(
             read_inside(&browser, shown).await,
             early,
@@ -254,6 +269,24 @@ async fn the_payment_is_shown_early_as_the_program_shows_it() {
         browser.press("qr-address-only").await;
         assert_eq!(browser.scan("qr-bare").await, address);
     }
+    end(world, browser).await;
+}
+
+/// While the module of the screens is missing, the early payment stands for as long as it is due.
+#[tokio::test]
+async fn an_early_payment_ends_when_it_is_made() {
+    let (world, browser) = open_order(&[]).await;
+    browser.block(&["*/payment-*.wasm"]).await;
+    browser.press("asset-BTC").await;
+    browser.wait_for("address").await;
+    release(&browser).await;
+    browser.wait_for("address").await;
+    let checkout = only_order(&world, &browser).await;
+    world.sandbox().pay(&checkout, "exact").await;
+    browser.wait_until_gone("address").await;
+    browser.block(&[]).await;
+    browser.press("retry").await;
+    browser.wait_for("status-processing").await;
     end(world, browser).await;
 }
 
@@ -267,9 +300,8 @@ async fn an_early_address_goes_with_its_time() {
     let (world, browser) = open_order(&[collect]).await;
     browser.press("asset-BTC").await;
     browser.wait_for("address").await;
-    browser
-        .evaluate("window.late.forEach((act) => act())")
-        .await;
+    let later = "const now = Date.now; Date.now = () => now() + 3600000";
+    browser.evaluate(later).await;
     browser.wait_until_gone("address").await;
     let sentence = "Please don’t send anything to the old address.";
     browser

@@ -22,11 +22,14 @@ const loadRest = () => {
   });
 };
 const element = /** @type {import('./types.d.ts').PageElement} */ (document.querySelector('florin-checkout'));
-const hidden = setTimeout(loadRest, LONGEST_FRAME_MS);
-requestAnimationFrame(() => {
+const frame = requestAnimationFrame(() => {
   clearTimeout(hidden);
   setTimeout(loadRest);
 });
+const hidden = setTimeout(() => {
+  cancelAnimationFrame(frame);
+  loadRest();
+}, LONGEST_FRAME_MS);
 // The gallery shows a state on canned responses.
 if (!/^#gallery\b/.test(location.hash)) {
   const box = make('div');

@@ -9,6 +9,7 @@ import { createTexts, h, ltr, svg } from './drawing.js';
 const SHEETS = 'M16 1H4a2 2 0 0 0-2 2v13h2V3h12zm3 4H8a2 2 0 0 0-2 2v14a2 2 0 0 0 2 2h11a2 2 0 0 0 2-2V7a2 2 0 0 0-2-2m0 16H8V7h11z';
 const TICK = 'M9.6 17.4 4.5 12.3l1.7-1.7 3.4 3.4 8.2-8.2 1.7 1.7z';
 const COPIED_FOR_MS = 2000;
+const SECOND_MS = 1000;
 /** Payment URIs, as the networks define them. `Assumed:` wallets of BNB Chain read `bnb` and `smartchain` beside `ethereum`. */
 const PAYMENT_URI = /^(bitcoin|bitcoincash|bchtest|dogecoin|ethereum|litecoin|tron|bnb|smartchain):./;
 /** The warnings that are one press away. Who ignores another one loses money: those are open. */
@@ -52,7 +53,9 @@ export const createCopyButton = ({ copied, selected }, { id, place, value, face,
     mark('copied', isCopied);
     mark('refused', !isCopied);
     const region = root.querySelector('.unseen[role=status]');
-    if (region) region.textContent = String(isCopied ? copied : selected);
+    const sentence = String(isCopied ? copied : selected);
+    // The same text is no change, and not read out.
+    if (region) region.textContent = region.textContent === sentence ? sentence + '\u00a0' : sentence;
     if (isCopied) setTimeout(mark, COPIED_FOR_MS, 'copied', false);
   };
   // The style sheet shows it after a refusal. It is announced as well.
@@ -79,7 +82,8 @@ export const createInstructions = (words, locale, base) => {
       const closing = h('button', { type: 'button', class: 'secondary', 'data-testid': 'qr-close' }, text('qr_close'));
       const dialog = /** @type {HTMLDialogElement} */ (h('dialog', { class: 'large', 'aria-label': label }, createCode(code, label, 'qr-large'), closing));
       dialog.onclick = () => dialog.close();
-      dialog.onclose = () => dialog.remove();
+      // One that was moved is open again by now.
+      dialog.onclose = () => dialog.open || dialog.remove();
       dialog.onkeydown = (event) => {
         if (event.key !== 'Escape') return;
         // It closes no dialog that the checkout is in.
@@ -154,8 +158,13 @@ export const createInstructions = (words, locale, base) => {
     return { wallets, columns };
   };
 
-  /** @type {ReturnType<typeof draw> & { of: string } | undefined} What stands before the program runs, until its screens take it. */
+  /** @type {ReturnType<typeof draw> & { key: string, due: string, screen: HTMLElement } | undefined} What stands before the program runs, until its screens take it. */
   let early;
+  /** A dialog that is moved leaves the top layer. @param {HTMLElement} place */
+  const reopen = (place) => place.querySelectorAll('dialog[open]').forEach((/** @type {any} */ dialog) => {
+    dialog.open = false;
+    dialog.showModal();
+  });
   /** What the elements depend on. @param {Payment} payment */
   const keyOf = ({ uri, address, amount, isRest }) => [uri, address, amount, isRest].join();
 
@@ -167,22 +176,29 @@ export const createInstructions = (words, locale, base) => {
      * @returns {HTMLElement} Where the wallets are shown.
      */
     show: (place, payment) => {
-      const { wallets, columns } = early?.of === keyOf(payment) ? early : draw(payment);
+      const { wallets, columns } = early?.key === keyOf(payment) ? early : draw(payment);
       early = undefined;
       const { asset, network, bareQr } = payment;
       columns.querySelector('div.bare')?.append(createLargeCode(bareQr, text('qr_address', { asset, network }), 'qr-bare'));
       columns.querySelector('.beside')?.append(...place.childNodes);
       place.append(wallets, columns);
+      reopen(columns);
       return wallets;
+    },
+    /** The screen of `begin`, while the same is due. @param {string} due What is to be sent where: widget/src/state/checkout.rs. */
+    early: (due) => {
+      if (early?.due !== due) return undefined;
+      // Once it is on the page again.
+      setTimeout(reopen, 0, early.screen);
+      return early.screen;
     },
     /**
      * Draws the screen of a payment that is to be sent, as far as it goes without the program.
      *
-     * @param {OrderBody} body An order. @param {string} name The asset's.
-     * @param {QrCode | undefined} qr Of its payment.
+     * @param {OrderBody} body An order. @param {QrCode | undefined} qr Of its payment.
      * @returns {HTMLElement | undefined} Nothing where the screen is another one, or begins with what the program draws.
      */
-    begin: (body, name, qr) => {
+    begin: (body, qr) => {
       const { attempt, email_required, store, amount, currency, status } = clean(/** @type {any} */ (body));
       const left = attempt?.expires_in_seconds;
       if (!qr || status !== 'awaiting_payment' || !attempt.verified || email_required || attempt.evm_transaction || attempt.tron_transaction) return;
@@ -201,19 +217,25 @@ export const createInstructions = (words, locale, base) => {
         isVerified: '1',
         qr,
       };
-      early = { ...draw(payment), of: keyOf(payment) };
+      const { wallets, columns } = draw(payment);
       const time = new Intl.NumberFormat(locale, { style: 'unit', unit: 'minute', unitDisplay: 'long' }).format(Math.floor(left / 60));
-      const heading = h('h2', { tabindex: '-1', part: 'heading' }, text('pay_with', { asset: name }));
+      // A coin without a transaction for wallets is the one that its network is named after.
+      const heading = h('h2', { tabindex: '-1', part: 'heading' }, text('pay_with', { asset: attempt.network }));
       const countdown = h('p', { class: 'countdown', part: 'countdown', role: 'timer', 'aria-live': 'off', 'data-testid': 'countdown' }, text('held', { time }));
-      const rest = h('div', { class: 'rest' }, h('div', { class: 'instructions' }, early.wallets, early.columns));
-      // Where the program never comes, nothing else hides an address that is no longer good.
-      setTimeout(() => {
+      const rest = h('div', { class: 'rest' }, h('div', { class: 'instructions' }, wallets, columns));
+      const screen = h('div', { class: 'screen', 'data-testid': 'status-awaiting_payment' }, h('div', { class: 'top' }, heading, countdown), rest);
+      early = { wallets, columns, key: keyOf(payment), due: [attempt.crypto_code, payment.amount, attempt.address].join(' '), screen };
+      const end = Date.now() + left * 1000;
+      // Where the program never comes, nothing else hides an address that is no longer good. A clock, since timers stand still in sleep.
+      const watch = setInterval(() => {
+        if (early && Date.now() < end) return;
+        clearInterval(watch);
         if (!early) return;
         heading.textContent = text('time_up');
         countdown.remove();
-        rest.replaceChildren(h('div', { class: 'box doubtful', part: 'box' }, h('p', {}, text('old_address')), h('p', {}, text('if_sent'))));
-      }, left * 1000);
-      return h('div', { class: 'screen', 'data-testid': 'status-awaiting_payment' }, h('div', { class: 'top' }, heading, countdown), rest);
+        rest.replaceChildren(h('div', { class: 'box doubtful', part: 'box', role: 'alert' }, h('p', {}, text('old_address')), h('p', {}, text('if_sent'))));
+      }, SECOND_MS);
+      return screen;
     },
   };
 };

@@ -117,9 +117,10 @@ export interface Begun extends Pick<Place, 'box'> {
   list(): { released(): Promise<void>; missProgram(): void } | undefined;
   /** Ends it; absent where it ends with its signal. */
   end?(): void;
-  /** What draws the first screen of a payment: a script, its style and its texts; absent while nothing loads it. */
-  parts?: Promise<[typeof import('./payment.js'), CSSStyleSheet, Words]>;
-  instructions?: ReturnType<typeof import('./instructions.js').createInstructions>;
+  /** Takes what draws the first screen of a payment. */
+  giveParts: (parts: Promise<PaymentParts>) => void;
+  /** What has drawn that screen before the program. */
+  instructions(): ReturnType<typeof import('./instructions.js').createInstructions> | undefined;
   /** Shows the screens in place of the list. Returns what repeats on them what was done on it. */
   handOver(words: Words): (() => void) | undefined;
   /** What the program gets: widget/src/host.rs. */
@@ -138,9 +139,12 @@ export interface Begun extends Pick<Place, 'box'> {
     open(again: boolean, amount: string): Promise<Opening>;
     choose(code: string, quote: string): Promise<Opening>;
     about(words: Words): HTMLElement;
-    early_payment(): HTMLElement | undefined;
+    early_payment(due: string): HTMLElement | undefined;
   };
 }
+
+/** What draws the screens after the choice: their script, style and texts. */
+export type PaymentParts = [typeof import('./payment.js'), CSSStyleSheet, Words];
 
 /** Of the proxy's page. `send`: sends a message to the page around this one. */
 export interface BegunPage extends Begun {
@@ -152,8 +156,6 @@ export interface FirstScreen {
   /** The tag of the language file that has `words`, those of the list. */
   language: string;
   words: Words;
-  /** Path of the texts of the screens after the choice. */
-  payment_words: string;
   /** The page's store, where there is no offer. */
   store?: Store;
   offer?: Offer & OrderBody;
@@ -294,10 +296,12 @@ export interface WalletPayment extends Payment {
   announce(text: string): void;
 }
 
-/** What opening an order brought; see `HostAnswer` in widget/src/host.rs. */
+/** What opening an order brought; see `HostResponse` in widget/src/host.rs. */
 export interface Opening {
   token?: string;
   body: OrderBody;
+  /** When the order's state was read, by this browser's clock. */
+  at?: number;
   /** The prices, or a promise of them, where an asset is to be chosen. */
   quotes?: unknown;
   asks?: boolean;

@@ -121,7 +121,7 @@ fn title_key(phase: Phase) -> Option<&'static str> {
 #[component]
 fn CurrentScreen() -> impl IntoView {
     let checkout = use_checkout();
-    let key = Memo::new(move |_| (checkout.phase.get(), destination(checkout)));
+    let key = Memo::new(move |_| (checkout.phase.get(), checkout.destination()));
     let mut has_arrived = false;
     keyed(key, move |(phase, _)| {
         // The page of the shop may have removed the element since.
@@ -132,22 +132,5 @@ fn CurrentScreen() -> impl IntoView {
         checkout.announce_phase(phase, is_focused);
         has_arrived = has_arrived || !matches!(phase, Phase::Loading | Phase::LoadingPayment);
         view! { <Screen phase=phase /> }.into_any()
-    })
-}
-
-/// What is to be sent where, as one text. Of a hosted order it is the gateway's page, which a new session changes.
-fn destination(checkout: Checkout) -> Option<String> {
-    let phase = checkout.phase.get();
-    checkout.order.with(|order| {
-        let order = order.as_ref()?;
-        if phase == Phase::Hosted {
-            return order.payment_process_url.clone();
-        }
-        let attempt = order.attempt.as_ref()?;
-        let amount = attempt.amount_in_crypto.as_str();
-        Some(format!(
-            "{} {amount} {}",
-            attempt.crypto_code, attempt.address
-        ))
     })
 }

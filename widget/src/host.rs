@@ -86,9 +86,9 @@ extern "C" {
     /// Draws a button that copies: `CopyButton` of widget/js/types.d.ts.
     #[wasm_bindgen(method)]
     pub(crate) fn copy_button(this: &Host, place: &HtmlElement, button: &JsValue);
-    /// The payment's screen, if it was drawn before the program ran.
+    /// The payment's screen, if it was drawn before the program ran. `due`: what is to be sent where.
     #[wasm_bindgen(method)]
-    pub(crate) fn early_payment(this: &Host) -> Option<Node>;
+    pub(crate) fn early_payment(this: &Host, due: &str) -> Option<Node>;
     /// Dispatches `florin-{name}` on the element.
     #[wasm_bindgen(method)]
     pub(crate) fn emit(this: &Host, name: &str, detail: &JsValue);

@@ -19,7 +19,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::config::{Config, Origin, Store};
 use crate::http::body::{Form, Parameters};
-use crate::http::checkout::offers::{OfferForm, example_of_form};
+use crate::http::checkout::offers::{OfferForm, example_of_form, limit_here};
 use crate::http::error::ApiError;
 use crate::http::first_page::{PageQuery, first_page};
 use crate::http::middleware::ClientAddress;
@@ -94,6 +94,8 @@ pub(crate) async fn page_of_token(
     headers: HeaderMap,
     Form(OfferForm { order_token }): Form<OfferForm>,
 ) -> Result<Response, ApiError> {
+    // It is made for each request.
+    limit_here(&app, client.0)?;
     query.order_token = Some(order_token);
     page(app, client, Parameters(query), headers).await
 }

@@ -57,21 +57,18 @@ struct Language {
     tag: &'static str,
     /// The texts of the list of assets, as JSON.
     list: &'static str,
-    /// Path of the texts of the screens after the choice.
-    payment: String,
     /// Why the page needs JavaScript.
     noscript: String,
 }
 
 /// The language files by their tags in lower case.
 static LANGUAGES: LazyLock<BTreeMap<String, Language>> = LazyLock::new(|| {
-    let languages = widget_files::languages().map(|(tag, path, list)| {
+    let languages = widget_files::languages().map(|(tag, list)| {
         let texts: Value = serde_json::from_str(list).unwrap_or_default();
         let noscript = texts["noscript"].as_str().unwrap_or_default().to_owned();
         let language = Language {
             tag,
             list,
-            payment: path.replace(".list-", ".payment-"),
             noscript,
         };
         (tag.to_ascii_lowercase(), language)
@@ -162,7 +159,6 @@ fn rendered(
     Language {
         tag,
         list,
-        payment,
         noscript,
     }: &Language,
 ) -> File {
@@ -173,9 +169,7 @@ fn rendered(
     // No script can read the form that its page came by.
     let token = order_token.map(|token| format!(",\"order_token\":{}", json!(token)));
     let token = token.unwrap_or_default();
-    let block = format!(
-        "{{\"language\":\"{tag}\",\"words\":{list},\"payment_words\":\"{payment}\",{shown}{token}}}"
-    );
+    let block = format!("{{\"language\":\"{tag}\",\"words\":{list},{shown}{token}}}");
     // Nothing in the data ends its element.
     let room = ROOM.replace("null", &block.replace('<', "\\u003c"));
     let plain = html! {

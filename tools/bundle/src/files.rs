@@ -168,8 +168,7 @@ pub(crate) fn files(root: &Path, built: &Path, tools: Tools<'_>) -> anyhow::Resu
         STYLE,
         &minify(&text(&widget.join("page.css"))?, Kind::Style)?,
     );
-    let name = "first_page.js";
-    let script = fill(&linked(name, Kind::Script)?, name, &assets)?;
+    let script = linked("first_page.js", Kind::Script)?;
     ensure!(
         !["</script", "<script", "<!--"]
             .iter()

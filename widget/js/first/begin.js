@@ -10,13 +10,12 @@ import { createEarlyChoice } from './early_choice.js';
 import { GLYPHS } from './glyphs.js';
 import { opener, uncached } from './order.js';
 import { createAbout } from './summary.js';
-/** @import { Begun, FirstScreen, Opening, OrderBody, Place, Quote, Read, Words } from '../types.d.ts' */
+/** @import { Begun, FirstScreen, Opening, OrderBody, PaymentParts, Place, Quote, Read, Words } from '../types.d.ts' */
 
 /** The tags of the language files. */
 const TAGS = '%TAGS%'.split(' ');
 const STYLE = new CSSStyleSheet();
 STYLE.replaceSync('%STYLE%');
-const PAYMENT = { script: '%FLORIN:payment.js%', style: '%FLORIN:payment.css%' };
 /** Where the asset that was chosen last is kept. */
 const LAST_ASSET = 'florin:asset';
 const lastAsset = () => recall(LAST_ASSET, 'localStorage') || '';
@@ -47,16 +46,10 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
   // The shop's words come with the rest.
   const hasWords = given?.language === file && !read('words');
   if (hasWords) giveWords(given.words);
-  /** @param {string} path */
-  const get = async (path) => (await fetch(base + path)).text();
-  const loadParts = async () => {
-    const [script, sheet, words] = await Promise.all([import(base + PAYMENT.script), get(PAYMENT.style), get(/** @type {FirstScreen} */ (given).payment_words)]);
-    const style = new CSSStyleSheet();
-    style.replaceSync(sheet);
-    return /** @type {[any, CSSStyleSheet, Words]} */ ([script, style, JSON.parse(words)]);
-  };
-  const parts = hasWords ? loadParts() : undefined;
-  parts?.catch(() => {});
+  /** @type {Begun['giveParts']} */
+  let giveParts = () => {};
+  /** @type {Promise<PaymentParts>} */
+  const loadingParts = new Promise((resolve) => (giveParts = resolve));
   const { container, showSkeleton, applyStore, removeSkeleton } = createContainer({ box, signal }, read, isPage, emit);
   const root = /** @type {ShadowRoot} */ (element.shadowRoot);
   // The loader's sheet comes first.
@@ -116,26 +109,27 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
     notePressed();
   };
   /** Sends the choice from the list before the program, which begins with the answer or waits for it. @param {Quote} quote */
-  const chooseEarly = async ({ crypto_code: code, quote_id: quote, asset_name: name }) => {
+  const chooseEarly = async ({ crypto_code: code, quote_id: quote }) => {
     keepAsset(code);
     const opening = await choose(code, quote);
     if (opening.token && !isTaken) {
       known = opening;
       sold = opening.body;
-      showPayment(opening, name).catch(() => {});
+      // A lost choice of another asset may have come first.
+      if (/** @type {any} */ (sold).attempt?.crypto_code === code) showPayment(opening).catch(() => {});
     }
     return opening;
   };
-  /** @type {HTMLElement | undefined} The first screen of the payment, as far as it goes without the program. */
-  let screen;
+  /** @type {ReturnType<Begun['instructions']>} */
+  let instructions;
   /** @type {Element | null} What had the focus before the program's screens came. */
   let focused;
-  /** Shows address and code in place of the list. @param {Opening} opening @param {string} name The asset's. */
-  const showPayment = async ({ body, qr_code: code }, name) => {
-    const [script, style, words] = await /** @type {NonNullable<Begun['parts']>} */ (begun.parts);
+  /** Shows address and code in place of the list. @param {Opening} opening */
+  const showPayment = async ({ body, qr_code: code }) => {
+    const [script, style, words] = await loadingParts;
     if (signal.aborted || !isWaiting) return;
-    begun.instructions ||= script.INSTRUCTIONS.createInstructions(words, locale, base);
-    screen = begun.instructions.begin(body, name, code);
+    instructions = script.INSTRUCTIONS.createInstructions(words, locale, base);
+    const screen = instructions.begin(body, code);
     if (!screen) return;
     root.adoptedStyleSheets = [...root.adoptedStyleSheets, style];
     early?.showPayment(screen);
@@ -159,8 +153,7 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
   };
   showEarlyChoice().catch(() => {});
 
-  /** @type {Begun} */
-  const begun = {
+  return {
     box,
     container,
     menu,
@@ -168,13 +161,14 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
     file,
     locale,
     giveWords: hasWords ? undefined : giveWords,
-    parts,
+    giveParts,
     emit,
     first,
     opened,
     pressed,
     press,
     list: () => early,
+    instructions: () => instructions,
     /** Shows the screens in place of the list. @param {Words} words @returns {(() => void) | undefined} What repeats on them what was done on it. */
     handOver: (words) => {
       isWaiting = false;
@@ -212,12 +206,12 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
         return found;
       },
       about: drawAbout,
-      early_payment: () => {
+      early_payment: (due) => {
+        const screen = instructions?.early(due);
         // Once it is on the page again.
-        setTimeout(() => /** @type {HTMLElement | null | undefined} */ (focused)?.focus());
+        if (screen?.contains(focused)) setTimeout(() => /** @type {HTMLElement} */ (focused).focus());
         return screen;
       },
     },
   };
-  return begun;
 };

@@ -1,6 +1,7 @@
 /**
  * The choice of assets before the program runs: the same elements as widget/src/app.rs and widget/src/screens/pick_asset.rs
- * build, which replace them. What the rows say is the proxy's. A press is repeated on the screens that come. See ADR 0031.
+ * build, which replace them. What the rows say is the proxy's. A choice is sent at once, and its payment shown in place of the list; any
+ * other press is repeated on the screens that come. See ADR 0031.
  */
 import { clean } from '../clean.js';
 import { createTexts, h, initial, isPage, ltr, svg } from '../drawing.js';

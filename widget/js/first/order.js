@@ -77,7 +77,7 @@ export const opener = (read, base, brought) => {
       const [response, quotes] = await call('/quotes' + uncached(), 'GET', bearer(token));
       return response.ok && quotes;
     };
-    return { token, body, quotes: body.status === 'open' && body.flow !== 'hosted' && prices().catch(() => {}) };
+    return { token, body, at: Date.now(), quotes: body.status === 'open' && body.flow !== 'hosted' && prices().catch(() => {}) };
   };
   /** A page that names its store shows no other store's order. */
   const known = (/** @type {string} */ token, /** @type {OrderBody} */ body) => (!store || !body.store || body.store.id === store ? prefetch(token, body) : refuse('This order is not of the store ' + store + '.'));

@@ -36,7 +36,7 @@ const openPage = ({ element, signal }, posted, fragment = new URLSearchParams(lo
       fragment.delete('order_token');
       fragment.set('page', name);
     }
-    // A reload gets what a form has sent.
+    // After it, a reload is a GET, also of a page that a form has opened.
     history.replaceState(null, '', '#' + fragment);
   } else if (!find('product') && !find('donation')) {
     // Of the two, an order token alone has dots.

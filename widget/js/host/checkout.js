@@ -72,11 +72,12 @@ export const showCheckout = async (context, begun, isPage) => {
     wallets.prepare();
     loadPaymentScreens();
   });
-  /** What their first screen is drawn with, as far as `begun` has not loaded it. */
+  /** What their first screen is drawn with. */
   const loadParts = () => Promise.all([loadPaymentScript(context.load), loadPaymentStyle(context.load), texts.payment()]);
   // The list and what it needs come first.
-  begun.parts ||= begun.opened.then(loadParts);
-  begun.parts.catch(() => {});
+  let parts = begun.opened.then(loadParts);
+  parts.catch(() => {});
+  begun.giveParts(parts);
   /** The merchant's warnings take long, and no customer waits for them. Any site can send a link: its colours are removed where they hide the text. */
   const checkColors = () => {
     if (!signal.aborted && checkContrast(container) < HIDDEN_CONTRAST && isAlone) TOKENS.forEach((name) => element.style.removeProperty('--florin-' + name));
@@ -107,6 +108,8 @@ export const showCheckout = async (context, begun, isPage) => {
     const paymentScript = () => loadPaymentScript(context.load);
     /** @type {typeof import('../payment.js').INSTRUCTIONS & { words: Words }} What draws the screens after the choice, once they are loaded. */
     let drawing;
+    /** @type {ReturnType<Begun['instructions']>} */
+    let instructions;
     /** @param {HTMLElement} place @param {WalletPayment} payment @param {boolean} isProgress */
     const showWallets = (place, payment, isProgress) => {
       // Where nothing names the payment, a wallet could be asked for another one.
@@ -118,6 +121,13 @@ export const showCheckout = async (context, begun, isPage) => {
       repeatable: !read('client-token') && !read('order-token'),
       embed,
       about: () => host.about(words),
+      take_opening: () => {
+        const opening = host.take_opening();
+        const attempt = /** @type {any} */ (opening?.body.attempt);
+        // The program may come long after the response.
+        if (attempt && opening?.at) attempt.expires_in_seconds = Math.max(0, attempt.expires_in_seconds - Math.round((Date.now() - opening.at) / 1000));
+        return opening;
+      },
       choose: async (/** @type {string} */ code, /** @type {string} */ quote) => {
         const found = await host.choose(code, quote);
         examine(found);
@@ -125,7 +135,7 @@ export const showCheckout = async (context, begun, isPage) => {
       },
       load_payment: async () => {
         try {
-          const loading = begun.parts?.catch(loadParts) || loadParts();
+          const loading = parts.catch(() => (parts = loadParts()));
           const [[script, sheet, words]] = await Promise.all([loading, loadPayment(context.load), isChosen.then((isNeeded) => (isNeeded ? wallets.prepare() : undefined))]);
           drawing = { ...script.INSTRUCTIONS, words };
           script.keepTexts(container, signal);
@@ -139,8 +149,8 @@ export const showCheckout = async (context, begun, isPage) => {
         }
       },
       instructions: (/** @type {HTMLElement} */ place, /** @type {WalletPayment} */ payment) => {
-        begun.instructions ||= drawing.createInstructions(drawing.words, locale, host.base);
-        showWallets(begun.instructions.show(place, payment), payment, false);
+        instructions ||= begun.instructions() || drawing.createInstructions(drawing.words, locale, host.base);
+        showWallets(instructions.show(place, payment), payment, false);
       },
       copy_button: (/** @type {HTMLElement} */ place, /** @type {CopyButton} */ button) => place.append(...drawing.createCopyButton(drawing.words, button).childNodes),
       wallets: (/** @type {HTMLElement} */ place, /** @type {WalletPayment} */ payment) => showWallets(place, payment, true),

@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use self::address::CheckAddress;
 use self::help::{ExchangeHelp, Handoff};
 pub(super) use self::payment::PaymentByWallet;
-use self::payment::payment;
+use self::payment::payment_to_draw;
 use crate::components::{Button, Look, Ltr, NewPriceButton, Sentence, coins, focus, keyed};
 use crate::format::time;
 use crate::i18n::use_i18n;
@@ -110,7 +110,7 @@ fn TimeUp(crypto_code: Option<String>) -> impl IntoView {
 #[component]
 fn Instructions<'a>(order: Arc<OrderView>, attempt: &'a AttemptView) -> impl IntoView + use<> {
     let checkout = use_checkout();
-    let payment = payment(checkout, &order, attempt);
+    let payment = payment_to_draw(checkout, &order, attempt);
     let place = NodeRef::<Div>::new();
     place.on_load(move |place| {
         if let Some(shared) = checkout.shared() {

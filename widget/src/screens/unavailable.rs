@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use florin_checkout_api::Status;
 use leptos::html::Div;
 use leptos::prelude::*;
 
@@ -10,6 +11,7 @@ use super::load_payment_screens;
 use crate::browser::reload;
 use crate::components::{Button, Heading, Look, focus_heading, is_screen_focused, problem_text};
 use crate::i18n::use_i18n;
+use crate::state::phase::is_partly_paid;
 use crate::state::{PaymentScreens, Problem, Shared, use_checkout};
 
 #[component]
@@ -95,6 +97,9 @@ pub(super) fn LoadingPayment() -> impl IntoView {
         state if state.failures() > 0 => Some(false),
         _ => None,
     });
+    let is_due = checkout.follow(|order, attempt| {
+        order.status == Status::AwaitingPayment && !is_partly_paid(attempt)
+    });
     move || {
         // What has the focus goes away with this view: the next heading takes it.
         on_cleanup(move || {
@@ -102,16 +107,17 @@ pub(super) fn LoadingPayment() -> impl IntoView {
                 focus_heading(checkout);
             }
         });
-        if let Some(is_out_of_date) = missing.get() {
-            return view! { <Missing is_out_of_date=is_out_of_date /> }.into_any();
-        }
-        let early = checkout.shared().map(|shared| shared.host.early_payment());
-        if let Some(screen) = early.flatten() {
+        let due = checkout.destination().filter(|_| is_due.get());
+        let early = due.and_then(|due| checkout.shared()?.host.early_payment(&due));
+        if let Some(screen) = early {
             let place = NodeRef::<Div>::new();
             place.on_load(move |place| {
                 let _ = place.append_child(&screen);
             });
             return view! { <div class="early" node_ref=place></div> }.into_any();
+        }
+        if let Some(is_out_of_date) = missing.get() {
+            return view! { <Missing is_out_of_date=is_out_of_date /> }.into_any();
         }
         let heading = i18n.text("next_step_loading");
         view! { <Placeholder test_id="status-next_step" heading=heading /> }.into_any()

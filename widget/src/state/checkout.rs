@@ -212,6 +212,23 @@ impl Checkout {
         })
     }
 
+    /// What is to be sent where, as one text. Of a hosted order it is the gateway's page, which a new session changes.
+    pub(crate) fn destination(self) -> Option<String> {
+        let phase = self.phase.get();
+        self.order.with(|order| {
+            let order = order.as_ref()?;
+            if phase == Phase::Hosted {
+                return order.payment_process_url.clone();
+            }
+            let attempt = order.attempt.as_ref()?;
+            let amount = attempt.amount_in_crypto.as_str();
+            Some(format!(
+                "{} {amount} {}",
+                attempt.crypto_code, attempt.address
+            ))
+        })
+    }
+
     pub(crate) fn has_order(self) -> bool {
         self.order.with_untracked(Option::is_some)
     }

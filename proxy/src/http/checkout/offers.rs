@@ -50,7 +50,7 @@ pub(crate) struct OfferQuery {
 
 #[derive(Serialize)]
 #[serde(untagged)]
-pub(crate) enum Shown {
+pub(crate) enum OfferOrDonation {
     Offer(Box<Offer>),
     Donation(Box<DonationView>),
 }
@@ -105,7 +105,7 @@ pub(crate) async fn offer(
     ClientAddress(client): ClientAddress,
     headers: HeaderMap,
     Parameters(query): Parameters<OfferQuery>,
-) -> Result<Json<Shown>, ApiError> {
+) -> Result<Json<OfferOrDonation>, ApiError> {
     limit_here(&app, client)?;
     let config = app.config();
     if let Some(id) = query.unpriced_donation() {
@@ -116,7 +116,7 @@ pub(crate) async fn offer(
                 .with_min_decimals(store.currency.decimals())
                 .to_text()
         };
-        return Ok(Json(Shown::Donation(Box::new(DonationView {
+        return Ok(Json(OfferOrDonation::Donation(Box::new(DonationView {
             environment: config.environment,
             store: store_view(store),
             title: donation.title.clone(),
@@ -129,7 +129,7 @@ pub(crate) async fn offer(
     let request = query.request()?;
     let store = request.store(&config, &headers)?;
     let offer = read(&app, store, request).await?;
-    Ok(Json(Shown::Offer(Box::new(offer))))
+    Ok(Json(OfferOrDonation::Offer(Box::new(offer))))
 }
 
 /// The offer of a page's address. Only pages of the store show it.

@@ -12,8 +12,8 @@ use crate::browser::object;
 use crate::state::phase::is_partly_paid;
 use crate::state::{Checkout, use_checkout};
 
-/// `WalletPayment` of widget/js/types.d.ts.
-pub(super) fn payment(checkout: Checkout, order: &OrderView, attempt: &AttemptView) -> Object {
+/// `WalletPayment` of widget/js/types.d.ts, without what is drawn.
+fn payment(checkout: Checkout, order: &OrderView, attempt: &AttemptView) -> Object {
     let is_test = order.environment == Environment::Test;
     let is_rest = is_partly_paid(attempt);
     let flag = |is_set| if is_set { "1" } else { "" };
@@ -58,18 +58,6 @@ pub(super) fn payment(checkout: Checkout, order: &OrderView, attempt: &AttemptVi
         ("value", value),
         ("data", data),
     ]);
-    let insert = |name, value: &JsValue| {
-        // A fresh, extensible object takes every member.
-        let _ = Reflect::set(&payment, &JsValue::from_str(name), value);
-    };
-    for (name, text) in [("qr", &attempt.qr_string), ("bareQr", &attempt.address)] {
-        if let Some(code) = QrCode::draw(text) {
-            let parts = [("side", &*code.side.to_string()), ("path", &*code.path)];
-            insert(name, &object(&parts));
-        }
-    }
-    let warnings = serde_json::to_string(&attempt.warnings).expect("texts become JSON");
-    insert("warnings", &JSON::parse(&warnings).expect("it is JSON"));
     let sent = move |transaction: String| {
         if let Some((hash, address)) = transaction.split_once(' ') {
             checkout.report_transaction(hash.to_owned(), address.to_owned());
@@ -84,9 +72,33 @@ pub(super) fn payment(checkout: Checkout, order: &OrderView, attempt: &AttemptVi
         ("sent", Closure::<dyn Fn(String)>::new(sent)),
         ("announce", Closure::new(announce)),
     ] {
-        insert(name, &takes.into_js_value());
+        insert(&payment, name, &takes.into_js_value());
     }
     payment
+}
+
+/// The same with its codes and its warnings.
+pub(super) fn payment_to_draw(
+    checkout: Checkout,
+    order: &OrderView,
+    attempt: &AttemptView,
+) -> Object {
+    let payment = payment(checkout, order, attempt);
+    for (name, text) in [("qr", &attempt.qr_string), ("bareQr", &attempt.address)] {
+        if let Some(code) = QrCode::draw(text) {
+            let parts = [("side", &*code.side.to_string()), ("path", &*code.path)];
+            insert(&payment, name, &object(&parts));
+        }
+    }
+    let warnings = serde_json::to_string(&attempt.warnings).expect("texts become JSON");
+    let warnings = JSON::parse(&warnings).expect("it is JSON");
+    insert(&payment, "warnings", &warnings);
+    payment
+}
+
+fn insert(object: &Object, name: &str, value: &JsValue) {
+    // A fresh, extensible object takes every member.
+    let _ = Reflect::set(object, &JsValue::from_str(name), value);
 }
 
 /// How far a payment by a wallet of this browser is: shown by `widget/js/wallets.js`.
