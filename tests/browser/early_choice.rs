@@ -247,7 +247,7 @@ async fn the_payment_is_shown_early_as_the_program_shows_it() {
                 json!(address),
             )
             .await;
-        // Whoever scans goes on scanning.
+        // A customer who scans it keeps it in front.
         browser.press("qr").await;
         browser.wait_for("qr-large").await;
         release(&browser).await;

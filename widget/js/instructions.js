@@ -36,8 +36,8 @@ const drawing = (d, side, meaning) => svg('svg', { viewBox: `0 0 ${side} ${side}
  *
  * @param {Words} words Those of the screens after the choice. @param {CopyButton} button
  */
-export const createCopyButton = ({ copied, selected }, { id, place, value, face, label }) => {
-  const faces = face ? [face, String(copied)] : [SHEETS, TICK].map((path) => drawing(path, '24', { 'aria-hidden': 'true' }));
+export const createCopyButton = (words, { id, place, value, face, label }) => {
+  const faces = face ? [face, String(words.copied)] : [SHEETS, TICK].map((path) => drawing(path, '24', { 'aria-hidden': 'true' }));
   const button = h('button', { type: 'button', class: face ? 'secondary copy' : 'secondary copy icon', part: 'button secondary', id, 'data-testid': id, 'aria-label': label || undefined }, ...faces.map((one) => h('span', {}, one)));
   /** @param {'copied' | 'refused'} name @param {boolean} isSet */
   const mark = (name, isSet) => {
@@ -53,13 +53,13 @@ export const createCopyButton = ({ copied, selected }, { id, place, value, face,
     mark('copied', isCopied);
     mark('refused', !isCopied);
     const region = root.querySelector('.unseen[role=status]');
-    const sentence = String(isCopied ? copied : selected);
+    const sentence = String(isCopied ? words.copied : words.selected);
     // The same text is no change, and not read out.
     if (region) region.textContent = region.textContent === sentence ? sentence + '\u00a0' : sentence;
     if (isCopied) setTimeout(mark, COPIED_FOR_MS, 'copied', false);
   };
   // The style sheet shows it after a refusal. It is announced as well.
-  return h('div', { class: 'live' }, button, h('p', { class: 'quiet', 'aria-hidden': 'true' }, String(selected)));
+  return h('div', { class: 'live' }, button, h('p', { class: 'quiet', 'aria-hidden': 'true' }, String(words.selected)));
 };
 
 /**
