@@ -68,10 +68,10 @@ pub(super) fn Paying() -> impl IntoView {
 /// `Pay with Bitcoin` for a coin on its own network, `Send USDT on Tron` for an asset that exists on several.
 fn title(i18n: I18n, attempt: &AttemptView) -> String {
     let (asset, network) = (attempt.asset.as_str(), attempt.network.as_str());
-    if Network::coin_of(network) != asset {
-        i18n.text_with("pay", &[("asset", asset), ("network", network)])
-    } else {
+    if Network::coin_of(network) == asset {
         i18n.text_with("pay_with", &[("asset", coin_name(asset, network))])
+    } else {
+        i18n.text_with("pay", &[("asset", asset), ("network", network)])
     }
 }
 

@@ -14,7 +14,6 @@ use crate::state::{Checkout, use_checkout};
 
 /// `WalletPayment` of widget/js/types.d.ts, without what is drawn.
 fn payment(checkout: Checkout, order: &OrderView, attempt: &AttemptView) -> Object {
-    let is_test = order.environment == Environment::Test;
     let is_rest = is_partly_paid(attempt);
     let flag = |is_set| if is_set { "1" } else { "" };
     let page = checkout.shared();
@@ -44,7 +43,7 @@ fn payment(checkout: Checkout, order: &OrderView, attempt: &AttemptView) -> Obje
         ("currency", currency),
         ("rate", rate.map_or("", |rate| rate.as_str())),
         ("rateCurrency", &attempt.local_currency_code),
-        ("isTest", flag(is_test)),
+        ("isTest", flag(order.environment == Environment::Test)),
         ("isVerified", flag(attempt.verified)),
         ("address", &attempt.address),
         ("uri", &attempt.qr_string),
