@@ -12,14 +12,14 @@ const COPIED_FOR_MS = 2000;
 const SECOND_MS = 1000;
 /** Payment URIs, as the networks define them. `Assumed:` wallets of BNB Chain read `bnb` and `smartchain` beside `ethereum`. */
 const PAYMENT_URI = /^(bitcoin|bitcoincash|bchtest|dogecoin|ethereum|litecoin|tron|bnb|smartchain):./;
-/** The warnings that are one press away. Who ignores another one loses money: those are open. */
+/** The kinds of warnings that are one press away. A customer who ignores a warning of another kind loses money: it is open. */
 const FOLDED = ['confirmations', 'expiry', 'network_fee', 'late_price'];
 /** Seconds left from which on whole minutes say enough, and from which on hours do: as in widget/src/format/time.rs. */
 const WHOLE_MINUTES = [180, 7200];
 
 /**
- * Whether the payment's URI opens a wallet. An address alone is none, although one of Bitcoin Cash has the form of a URI: it names
- * no amount.
+ * Returns `true` if the payment's URI opens a wallet. An address alone opens no wallet, since it names no amount, although an address
+ * of Bitcoin Cash has the form of a URI.
  *
  * @param {Payment} payment
  */
