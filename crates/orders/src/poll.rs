@@ -28,10 +28,12 @@ pub(crate) const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(24);
 const FRESH_FOR: SignedDuration = SignedDuration::from_mins(10);
 /// Between two polls for a second payment, which is noticed within a minute, the poll included.
 const SECOND_PAYMENT_PAUSE: SignedDuration = SignedDuration::from_secs(45);
-/// A customer who has just opened an invoice, or reported a payment, waits for the next poll; later polls are three times
-/// as far apart.
-const EAGER_AFTER_OPENING: SignedDuration = SignedDuration::from_mins(5);
-const EAGER_AFTER_REPORT: SignedDuration = SignedDuration::from_mins(2);
+/// While a page shows an attempt that was opened less than this ago, a payment is found within a second in the median.
+const EAGER_AFTER_OPENING: SignedDuration = SignedDuration::from_mins(10);
+/// So much of the interval lies between two polls of such an attempt: a payment waits for half of it in the median.
+const EAGER_TENTHS: i32 = 3;
+/// A customer who has reported a payment waits for the next poll; later polls are three times as far apart.
+const PATIENT_AFTER_REPORT: SignedDuration = SignedDuration::from_mins(2);
 
 /// The time of the next poll, counted from `now`; `None` when nothing can change any more.
 ///
@@ -116,8 +118,9 @@ pub(crate) fn next_poll_of_additional_payment(invoice: &Invoice, now: Timestamp)
 }
 
 /// The time of a poll for a watched order; `None` if the schedule is soon enough.
-/// However many pages show it, the gateway is asked once per `interval` while the customer waits for the response, a third as
-/// often later, and hourly once the attempt is over. A settled attempt is polled for a second payment.
+/// However many pages show it, the gateway is asked once per `interval` while the customer waits for the response, more often
+/// while the attempt is young, a third as often later, and hourly once the attempt is over. A settled attempt is polled for a
+/// second payment.
 pub fn watched_poll(
     invoice: &Invoice,
     interval: SignedDuration,
@@ -125,18 +128,22 @@ pub fn watched_poll(
 ) -> Option<Timestamp> {
     // A time in the future is of a clock that was ahead.
     let polled_at = invoice.observed_at.unwrap_or(invoice.opened_at).min(now);
+    let is_within = |start: Timestamp, time: SignedDuration| now.duration_since(start) < time;
     let pause = match invoice.payment_state {
-        PaymentState::Waiting if is_customer_waiting(invoice, now) => interval,
-        PaymentState::Waiting => interval * 3,
+        PaymentState::Waiting if is_within(invoice.opened_at, EAGER_AFTER_OPENING) => {
+            eager(interval)
+        }
+        PaymentState::Waiting => {
+            let reported = invoice.marked_as_paid_at;
+            let is_awaited = reported.is_some_and(|at| is_within(at, PATIENT_AFTER_REPORT));
+            interval * if is_awaited { 1 } else { 3 }
+        }
+        PaymentState::Underpaid if is_within(invoice.state_since, EAGER_AFTER_OPENING) => {
+            eager(interval)
+        }
         PaymentState::Underpaid | PaymentState::Detected | PaymentState::Confirming => {
             let age = now.duration_since(invoice.state_since);
-            let is_missing_some = invoice.payment_state == PaymentState::Underpaid;
-            let pause = if is_missing_some && age < EAGER_AFTER_OPENING {
-                interval
-            } else {
-                interval * 3
-            };
-            pause.max(part(age, 60))
+            (interval * 3).max(part(age, 60))
         }
         PaymentState::Settled => interval.max(SECOND_PAYMENT_PAUSE),
         PaymentState::Failed
@@ -151,11 +158,8 @@ pub fn watched_poll(
         .then_some(wanted)
 }
 
-/// Returns `true` if the customer is likely to wait for the next poll.
-fn is_customer_waiting(invoice: &Invoice, now: Timestamp) -> bool {
-    let reported = invoice.marked_as_paid_at;
-    now.duration_since(invoice.opened_at) < EAGER_AFTER_OPENING
-        || reported.is_some_and(|at| now.duration_since(at) < EAGER_AFTER_REPORT)
+fn eager(interval: SignedDuration) -> SignedDuration {
+    interval * EAGER_TENTHS / 10
 }
 
 /// When the other attempts of a paid order are polled for a second payment, while the order is fresh or watched: so
@@ -232,29 +236,28 @@ mod tests {
     /// An attempt that is never paid, from its opening on: times of its polls, in seconds.
     fn unpaid(has_subscriber: bool, reported_at: Option<i64>) -> Vec<i64> {
         let mut invoice = invoice(PaymentState::Waiting);
-        let (mut now, mut polls) = (0, Vec::new());
-        invoice.next_poll_at = next_poll(&invoice, at(0));
+        let (mut now, mut polls) = (at(0), Vec::new());
+        invoice.next_poll_at = next_poll(&invoice, now);
         while let Some(planned) = invoice.next_poll_at {
-            let is_open = now < 900;
-            invoice.marked_as_paid_at = reported_at.filter(|time| *time <= now).map(at);
-            let wanted = watched_poll(&invoice, SignedDuration::from_secs(5), at(now));
+            let is_open = now < at(900);
+            invoice.marked_as_paid_at = reported_at.map(at).filter(|time| *time <= now);
+            let wanted = watched_poll(&invoice, SignedDuration::from_secs(5), now);
             let wanted = wanted.filter(|_| has_subscriber && is_open);
-            let next = wanted.map_or(planned, |wanted| wanted.min(planned));
-            now = next.as_second();
-            polls.push(now);
-            if now >= 900 {
+            now = wanted.map_or(planned, |wanted| wanted.min(planned));
+            polls.push(now.as_second());
+            if now >= at(900) {
                 invoice.payment_state = PaymentState::Expired;
             }
-            invoice.observed_at = Some(at(now));
-            invoice.next_poll_at = next_poll(&invoice, at(now));
+            invoice.observed_at = Some(now);
+            invoice.next_poll_at = next_poll(&invoice, now);
         }
         polls
     }
 
     #[test]
-    fn an_unpaid_attempt_costs_at_most_160_polls_in_a_week_then_one_a_day() {
+    fn an_unpaid_attempt_costs_few_polls_in_a_week_then_one_a_day() {
         for (has_subscriber, reported_at, most) in
-            [(false, None, 80), (true, None, 145), (true, Some(500), 160)]
+            [(false, None, 80), (true, None, 475), (true, Some(700), 490)]
         {
             let polls = unpaid(has_subscriber, reported_at);
             let in_a_week = polls.iter().filter(|at| **at < 7 * DAY).count();
@@ -298,7 +301,7 @@ mod tests {
     }
 
     /// The poll that a subscription at `now` asks for, after a poll at `polled_at` and before one
-    /// at `planned`.
+    /// at `planned`, by an interval of ten seconds.
     #[track_caller]
     fn watched(
         payment_state: PaymentState,
@@ -311,33 +314,33 @@ mod tests {
             next_poll_at: planned.map(at),
             ..invoice(payment_state)
         };
-        let wanted = watched_poll(&invoice, SignedDuration::from_secs(5), at(now));
+        let wanted = watched_poll(&invoice, SignedDuration::from_secs(10), at(now));
         wanted.map(Timestamp::as_second)
     }
 
     #[test]
     fn a_subscription_brings_the_next_poll_forward() {
         for (payment_state, pause) in [
-            (PaymentState::Waiting, 5),
-            (PaymentState::Underpaid, 5),
-            (PaymentState::Detected, 15),
-            (PaymentState::Confirming, 15),
+            (PaymentState::Waiting, 3),
+            (PaymentState::Underpaid, 3),
+            (PaymentState::Detected, 30),
+            (PaymentState::Confirming, 30),
             (PaymentState::Settled, 45),
         ] {
             let planned = Some(300);
             let wanted = watched(payment_state, 100, planned, 101);
             assert_eq!(wanted, Some(100 + pause), "{payment_state:?}");
             assert_eq!(watched(payment_state, 100, planned, 200), Some(200));
-            assert_eq!(watched(payment_state, 100, Some(104), 101), None);
+            assert_eq!(watched(payment_state, 100, Some(102), 101), None);
         }
         // The last poll was by a clock that was an hour ahead.
         assert_eq!(
             watched(PaymentState::Waiting, 3700, Some(3730), 100),
-            Some(105)
+            Some(103)
         );
-        // A page that is forgotten costs a third.
-        let later = watched(PaymentState::Waiting, 400, Some(430), 401);
-        assert_eq!(later, Some(415));
+        // A page that is forgotten costs a tenth.
+        let later = watched(PaymentState::Waiting, 700, Some(740), 701);
+        assert_eq!(later, Some(730));
         assert_eq!(watched(PaymentState::Failed, 1000, Some(1060), 1010), None);
     }
 

@@ -38,6 +38,8 @@ const REPORTED_LAG: SignedDuration = SignedDuration::from_mins(1);
 
 /// The longest sleep: a poll that another process scheduled is noticed by then.
 const MAX_SLEEP: Duration = Duration::from_secs(1);
+/// The shortest: a poll that is due may wait for the gateway's limits.
+const MIN_SLEEP: Duration = Duration::from_millis(200);
 
 /// Runs until the process ends; then finishes the polls in flight.
 pub(crate) async fn run(app: Arc<AppState>) {
@@ -49,10 +51,11 @@ pub(crate) async fn run(app: Arc<AppState>) {
             measured_at = Some(app.now());
             measure(&app).await;
         }
+        let pause = until_next(&app).await;
         tokio::select! {
             () = app.shutdown.cancelled() => {}
             () = app.poller_wakeup.notified(), if polls.len() < CONCURRENT_POLLS => {}
-            () = app.clock.sleep(MAX_SLEEP), if polls.len() < CONCURRENT_POLLS => {}
+            () = app.clock.sleep(pause), if polls.len() < CONCURRENT_POLLS => {}
             Some(ended) = polls.join_next() => ended.expect("a poll does not panic"),
         }
     }
@@ -89,6 +92,18 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
             begun.push(priority);
         }
     }
+}
+
+/// How long nothing is due.
+async fn until_next(app: &AppState) -> Duration {
+    let now = app.now();
+    let longest = SignedDuration::try_from(MAX_SLEEP).expect("it is a second");
+    // The database's outages are reported by its monitor.
+    let queue = app.storage.poll_queue(now + longest, 1).await.ok();
+    let first = queue.and_then(|queue| queue.first_at());
+    let pause = first.map_or(longest, |at| at.duration_since(now));
+    let pause = Duration::try_from(pause.max(SignedDuration::ZERO)).unwrap_or(MAX_SLEEP);
+    pause.clamp(MIN_SLEEP, MAX_SLEEP)
 }
 
 /// Stretches the pauses between polls when the gateway's limits do not allow all of them, and reports how late they are.
