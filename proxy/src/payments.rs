@@ -4,6 +4,7 @@ pub(crate) mod checks;
 pub(crate) mod currencies;
 pub(crate) mod error;
 pub(crate) mod fair_queue;
+mod glyphs;
 pub(crate) mod offers;
 pub(crate) mod open;
 pub(crate) mod payable;

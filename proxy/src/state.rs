@@ -1,5 +1,6 @@
 //! The state that requests and workers share.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -7,6 +8,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use florin_gateway::{CallError, Clock, PaymentGateway};
+use florin_money::CryptoCode;
 use florin_orders::{AttemptId, OrderId, Reference, StoreId, Stretch};
 use florin_storage::Storage;
 use futures_util::FutureExt as _;
@@ -30,6 +32,7 @@ use crate::payments::currencies::Currencies;
 use crate::payments::fair_queue::FairQueue;
 use crate::payments::price_cache::{PriceCache, PriceSnapshot};
 use crate::payments::rendered_view::RenderedView;
+use crate::payments::view::REQUIRED_CONFIRMATIONS;
 use crate::rate_limit::RateLimit;
 use crate::request_ids::RequestIds;
 use crate::spans::Spans;
@@ -111,6 +114,8 @@ pub(crate) struct AppState {
     pub public_slots: OnceLock<Arc<Slots>>,
     /// The gateway's prices, one copy for all customers.
     pub prices: PriceCache,
+    /// The confirmations that the gateway last asked for, by the asset.
+    required_confirmations: Mutex<BTreeMap<CryptoCode, u32>>,
     pub subscriptions: OrderSubscriptions,
     /// When the last comparison of the versions of all orders with open event streams began, where other processes write.
     pub compared_at: Mutex<Option<Instant>>,
@@ -214,6 +219,7 @@ impl AppState {
             public_slots: OnceLock::new(),
             request_ids: RequestIds::new(key),
             prices,
+            required_confirmations: Mutex::default(),
             choice_limit: RateLimit::new("choices", per_minute),
             offer_limit: RateLimit::new("offers", OFFERS_PER_MINUTE),
             order_token_limit: RateLimit::new("order tokens", ORDER_TOKENS_PER_MINUTE),
@@ -343,6 +349,19 @@ impl AppState {
             self.delay_changed.notify_one();
         }
         is_news
+    }
+
+    /// The confirmations that complete a payment of the asset.
+    pub(crate) fn required_confirmations(&self, code: &CryptoCode) -> u32 {
+        let known = self.required_confirmations.lock();
+        known.get(code).copied().unwrap_or(REQUIRED_CONFIRMATIONS)
+    }
+
+    /// Notes the confirmations that the gateway asks for.
+    pub(crate) fn note_required_confirmations(&self, code: &CryptoCode, required: u32) {
+        self.required_confirmations
+            .lock()
+            .insert(code.clone(), required);
     }
 
     pub(crate) fn polling_pace(&self) -> PollingPace {

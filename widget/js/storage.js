@@ -1,5 +1,7 @@
 /** The browser's storage, or memory where it is forbidden, as in frames of another site. */
 
+/** Where the name of the wallet that was used last is kept. */
+export const LAST_WALLET = 'florin:wallet';
 /** @type {Record<string, string | undefined>} */
 const memory = {};
 

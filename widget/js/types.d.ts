@@ -132,7 +132,10 @@ export interface Begun extends Pick<Place, 'box'> {
     heading: string;
     recall(): string;
     remember(code: string): void;
-    glyph(symbol: string): string | undefined;
+    wallets: AnnouncedWallet[];
+    draw_icon: typeof import('./first/early_choice.js').drawIcon;
+    /** Writes the second line of a row: see `createDetail` in first/early_choice.js. */
+    detail(words: Words, currency: string): ReturnType<typeof import('./first/early_choice.js').createDetail>;
     uncached(): string;
     may_exist(): boolean;
     take_opening(): Opening | undefined;
@@ -193,10 +196,23 @@ export interface Quote {
   detail: string;
   amount_shown?: string;
   limit_shown?: string;
+  takes_seconds?: number;
+  fee_in_order_currency?: string;
+  /** Keys of texts: in what it is the best. */
+  marks?: string[];
+  glyph?: string;
   badge?: string;
+  wallet?: 'evm' | 'tron';
   confirms_network?: boolean;
   is_folded?: boolean;
   quote_id: string;
+}
+
+/** A wallet of this browser, as it has announced itself. `icon`: a picture as a data URL; empty for none. */
+export interface AnnouncedWallet {
+  name: string;
+  icon: string;
+  kind: string;
 }
 
 /** What is offered, or an order whose asset is to be chosen: `Offer` of crates/checkout-api/src/offer.rs, as far as the list shows it. */

@@ -3,6 +3,7 @@
  * after the asset choice, for an asset that they can pay.
  */
 import { make } from './dom.js';
+import { LAST_WALLET, recall, remember } from './storage.js';
 import { transactionOf } from './wallets/calls.js';
 import { CHAINS } from './wallets/chains.js';
 import { discover } from './wallets/discovery.js';
@@ -173,6 +174,7 @@ export const create = (words, root, signal) => {
     if (adopt(payment)) return update();
     const { order, address } = payment;
     const key = keyOf(payment);
+    remember(LAST_WALLET, wallet.name, 'localStorage');
     const mine = ++turn;
     const isMine = () => turn === mine;
     const at = Date.now();
@@ -287,11 +289,13 @@ export const create = (words, root, signal) => {
   };
 
   /**
-   * Shows the wallets, or with `isProgress` only how far a payment by one of them is, in a place of the screens.
+   * Shows the wallets, or with `isProgress` only how far a payment by one of them is, in a place of the screens. Opens the
+   * preferred one.
    *
    * @param {HTMLElement} place @param {WalletPayment} payment @param {boolean} isProgress
+   * @param {string} preferred Its name; empty for none.
    */
-  return (place, payment, isProgress) => {
+  return (place, payment, isProgress, preferred) => {
     if (!isProgress) showLinks(place, payment);
     // A transaction that differs from what the page shows is offered to no wallet.
     if (!agrees(payment)) return;
@@ -323,7 +327,8 @@ export const create = (words, root, signal) => {
       if (wallet.icon) button.append(make('img', { src: wallet.icon, alt: '', width: 24, height: 24, onerror: (/** @type {Event} */ event) => /** @type {HTMLElement} */ (event.target).remove() }));
       button.append(make('span', { dir: 'auto', textContent: say('pay', { wallet: wallet.name }) }));
       buttons.set(wallet, button);
-      list.append(button);
+      if (wallet.name === recall(LAST_WALLET, 'localStorage')) list.prepend(button);
+      else list.append(button);
     };
     /** What this place says: of another attempt, only that a payment may be on its way. */
     const state = () => {
@@ -377,5 +382,7 @@ export const create = (words, root, signal) => {
     };
     places.set(draw, !isProgress);
     draw();
+    const chosen = walletsFor(payment).find((wallet) => wallet.name === preferred);
+    if (chosen && !text) press(chosen);
   };
 };

@@ -46,9 +46,34 @@ extern "C" {
     /// `null` if the proxy no longer has those of this page's version.
     #[wasm_bindgen(method)]
     pub(crate) fn load_payment(this: &Host) -> Promise;
-    /// The glyph of an asset by its symbol: the path of a shape in a square of 24. `None` for an asset without one.
+    /// The wallets of this browser that have announced themselves: name, icon and kind of each, as `AnnouncedWallet` of
+    /// widget/js/types.d.ts has them.
     #[wasm_bindgen(method)]
-    pub(crate) fn glyph(this: &Host, symbol: &str) -> Option<String>;
+    pub(crate) fn announced_wallets(this: &Host) -> Vec<String>;
+    /// Opens the wallet of this name with the next payment; an empty name opens none.
+    #[wasm_bindgen(method)]
+    pub(crate) fn use_wallet(this: &Host, name: &str);
+    /// Draws the icon of an asset in a place; `glyph` and `badge` as `Quote` has them.
+    #[wasm_bindgen(method)]
+    pub(crate) fn draw_icon(
+        this: &Host,
+        place: &HtmlElement,
+        asset: &str,
+        glyph: Option<&str>,
+        badge: Option<&str>,
+    );
+    /// Writes the second line of a row: `createDetail` of widget/js/first/early_choice.js.
+    #[wasm_bindgen(method)]
+    pub(crate) fn detail(
+        this: &Host,
+        currency: &str,
+        detail: &str,
+        takes_seconds: Option<u32>,
+        fee: Option<&str>,
+        reason: Option<&str>,
+        limit_shown: Option<&str>,
+        limit: Option<&str>,
+    ) -> String;
     /// What opening the order brought, once, if it came with its prices before the program did.
     #[wasm_bindgen(method)]
     pub(crate) fn take_opening(this: &Host) -> Option<HostResponse>;

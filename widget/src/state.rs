@@ -22,7 +22,9 @@ mod updates;
 
 #[cfg(target_arch = "wasm32")]
 pub(crate) use self::{
-    checkout::{Checkout, PaymentScreens, Press, Quotes, Shared, use_checkout},
+    checkout::{
+        COIN_ROW, Checkout, PaymentScreens, Press, Quotes, Shared, WALLET_ROW, use_checkout,
+    },
     connection::{Chosen, Connection, Done, Opened, Request},
     problem::Problem,
 };

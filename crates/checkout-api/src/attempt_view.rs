@@ -210,20 +210,38 @@ pub struct Quote {
     /// `below_minimum` (the least that would do, rounded up) and `above_maximum` (the most, rounded down).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_in_order_currency: Option<AmountText>,
-    /// First line of its row: `Bitcoin`, `USDT · Tron`.
+    /// First line of its row: `Bitcoin`, `Tether`; among the networks of one coin `USDT · Tron`.
     pub name: String,
-    /// Second line of its row: `BTC`, `Tether`; among the networks of one coin, what exchanges call the network. A page
-    /// appends the reason where there is one.
+    /// How the second line of its row begins: `BTC`, `USDT · Tron`; among the networks of one coin, what exchanges call the
+    /// network. A page appends the reason, or how long a payment takes and what it costs to send.
     pub detail: String,
+    /// How long a payment usually takes, in seconds: the network's pace times the confirmations that the gateway last asked
+    /// for. Absent for an unknown asset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub takes_seconds: Option<u32>,
+    /// About what the network charges the sender, in the order's currency, by the proxy's configuration; absent without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fee_in_order_currency: Option<AmountText>,
+    /// In what it is the best of those that can be chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
+    /// The asset's glyph: the colour of its disc, the degrees by which the shape is turned, and its path in a square of 24 as
+    /// SVG writes it, with a space between them: `#5566c9 0 M12 3l5.5 9z`. Absent where there is no drawing: a page shows the
+    /// first letter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub glyph: Option<String>,
     /// `amount_in_crypto` for a list: at most six significant digits, rounded up, with the symbol after U+00A0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount_shown: Option<String>,
     /// The limit that rules the asset out, with the symbol: what a text of `reason` names. Absent with other reasons.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_shown: Option<String>,
-    /// Symbol of the coin on the icon's badge: the network's. Absent where the icon shows it already.
+    /// The glyph of the network's coin, on the icon's badge. Absent where the icon shows it already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub badge: Option<String>,
+    /// The wallets of a browser that can pay it; absent where none can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wallet: Option<WalletKind>,
     /// `true` if the asset exists on other networks as well: the customer confirms the network first.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub confirms_network: bool,
@@ -238,6 +256,28 @@ pub struct Quote {
     /// How long the price holds: 0 to 600, by `gateway.quote_ttl_seconds` of the proxy's configuration.
     #[cfg_attr(feature = "schema", schemars(range(max = 600)))]
     pub valid_for_seconds: u32,
+}
+
+/// In what an asset is the best of a list, where others are worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Mark {
+    /// No other takes less time.
+    Fastest,
+    /// No other has a lower fee.
+    LowestFee,
+}
+
+/// Which wallets of a browser can pay an asset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum WalletKind {
+    /// Those of Ethereum's chains: EIP-1193.
+    Evm,
+    /// Those of Tron: TIP-1193.
+    Tron,
 }
 
 /// Why an asset cannot be chosen.

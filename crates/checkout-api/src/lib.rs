@@ -15,7 +15,8 @@ mod qr_code;
 mod requests;
 
 pub use attempt_view::{
-    AttemptView, Confirmations, Quote, Unavailable, WalletTransaction, Warning, WarningKind,
+    AttemptView, Confirmations, Mark, Quote, Unavailable, WalletKind, WalletTransaction, Warning,
+    WarningKind,
 };
 pub use error::{ErrorBody, ErrorCode, Refusal};
 pub use from_json::{from_json, is_obeyed};

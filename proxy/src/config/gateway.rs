@@ -1,8 +1,10 @@
 //! `[gateway]`: how the payment gateway is reached and asked.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use florin_gateway::{Credentials, NonceRule, Settings};
+use florin_money::{Amount, CryptoCode};
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
@@ -26,6 +28,8 @@ pub struct Gateway {
     pub(crate) checkout_url: Option<Url>,
     pub(crate) quote_ttl: Duration,
     pub(crate) poll_interval: Duration,
+    /// What a transfer of an asset costs its sender, about, in US dollars.
+    pub(crate) network_fees: BTreeMap<CryptoCode, Amount>,
 }
 
 /// How the payment gateway is reached and asked.
@@ -53,8 +57,8 @@ pub(crate) struct GatewayTable {
     /// How long a price is offered, 10 to 600. Assumed: a `conversion_id` lives at least this long.
     #[schemars(range(min = 10, max = 600), extend("x-default" = QUOTE_TTL_SECONDS))]
     pub(crate) quote_ttl_seconds: Option<u64>,
-    /// Time between two polls of an attempt while a customer has just opened it or reported a payment, 1 to 60; three
-    /// times as long while its order stays open.
+    /// Time between two polls of an attempt that a page watches, while its customer has just reported a payment, 1 to 60; three
+    /// times as long while its order stays open. In the first ten minutes of an attempt, three tenths of it.
     #[schemars(range(min = 1, max = 60), extend("x-default" = POLL_INTERVAL_SECONDS))]
     pub(crate) poll_interval_seconds: Option<u64>,
     /// Most requests to the gateway, 1 to 1000. A 429 halves it, other responses raise it again. Assumed: the gateway
@@ -69,6 +73,18 @@ pub(crate) struct GatewayTable {
     /// a POST alone.
     #[serde(default)]
     pub(crate) sign_put_body: bool,
+    #[serde(default)]
+    pub(crate) network_fee: Vec<NetworkFeeTable>,
+}
+
+/// What a transfer of an asset costs its sender, about. The list of assets shows it; of an asset without one it shows none.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NetworkFeeTable {
+    /// The asset: `USDTTRC20`.
+    pub(crate) crypto_code: String,
+    /// The fee in US dollars: "1.20".
+    pub(crate) usd: String,
 }
 
 pub(crate) fn gateway(errors: &mut Errors, table: GatewayTable) -> Option<Gateway> {
@@ -89,6 +105,7 @@ pub(crate) fn gateway(errors: &mut Errors, table: GatewayTable) -> Option<Gatewa
     let checkout_url = table
         .checkout_url
         .and_then(|text| errors.record("gateway.checkout_url", gateway_address(&text)));
+    let network_fees = network_fees(errors, &table.network_fee);
     let credentials = Credentials {
         api_key: api_key?,
         api_secret: api_secret?,
@@ -106,7 +123,24 @@ pub(crate) fn gateway(errors: &mut Errors, table: GatewayTable) -> Option<Gatewa
         poll_interval: Duration::from_secs(
             table.poll_interval_seconds.unwrap_or(POLL_INTERVAL_SECONDS),
         ),
+        network_fees,
     })
+}
+
+fn network_fees(errors: &mut Errors, tables: &[NetworkFeeTable]) -> BTreeMap<CryptoCode, Amount> {
+    const KEY: &str = "gateway.network_fee";
+    let codes = tables.iter().map(|table| &table.crypto_code);
+    errors.require_distinct(KEY, "crypto_code", codes);
+    let mut fees = BTreeMap::new();
+    for NetworkFeeTable { crypto_code, usd } in tables {
+        let key = format!("{KEY}.{crypto_code}");
+        let code = CryptoCode::parse(crypto_code).map_err(|error| error.to_string());
+        let usd = Amount::parse(usd).map_err(|error| format!("usd: {error}"));
+        if let (Some(code), Some(usd)) = (errors.record(&key, code), errors.record(&key, usd)) {
+            fees.insert(code, usd);
+        }
+    }
+    fees
 }
 
 /// The signed path begins behind the base address, so nothing may follow that.

@@ -1,11 +1,12 @@
 //! Offers: what a page shows before a choice. The rules of the list stand here alone; pages place what they get.
 
-use florin_checkout_api::{Environment, Offer, Quote, Unavailable};
+use florin_checkout_api::{Environment, Mark, Offer, Quote, Unavailable, WalletKind};
 use florin_gateway::PriceEntry;
-use florin_money::{Amount, Asset, CryptoCode, Network, trimmed};
+use florin_money::{Amount, Asset, CryptoCode, Currency, Network, Rounding, trimmed};
 use florin_orders::NewOrder;
 
 use crate::config::Store;
+use crate::payments::glyphs::glyph;
 use crate::payments::price_cache::PriceSnapshot;
 use crate::payments::quotes::{QuoteError, Range, limit_in_order_currency, price, quote};
 use crate::payments::view::{line_view, store_view};
@@ -32,7 +33,7 @@ pub(crate) fn offer(
     }
 }
 
-/// Lists the accepted assets: known ones first, in our order, then what else the gateway offers.
+/// Lists the accepted assets: those that can be chosen first; known ones in our order, then what else the gateway offers.
 pub(crate) fn quotes(app: &AppState, terms: &NewOrder, priced: &PriceSnapshot) -> Vec<Quote> {
     let valid_for_seconds = app.prices.seconds_left(priced, app.now());
     let entries = &priced.prices.entries;
@@ -47,8 +48,38 @@ pub(crate) fn quotes(app: &AppState, terms: &NewOrder, priced: &PriceSnapshot) -
         terms.assets.is_empty() || codes.any(|code| code == quote.crypto_code)
     };
     let mut listed: Vec<Quote> = known.chain(unknown).filter(accepts).collect();
+    let config = app.config();
+    for quote in &mut listed {
+        let code = CryptoCode::parse(&quote.crypto_code).ok();
+        let required = code.as_ref().map(|code| app.required_confirmations(code));
+        quote.takes_seconds = required.and_then(|required| takes_seconds(&quote.network, required));
+        let fee = code.and_then(|code| {
+            let usd = *config.gateway.network_fees.get(&code)?;
+            fee_in(terms.currency, usd, entries.get(&code)?)
+        });
+        quote.fee_in_order_currency = fee.map(Amount::to_text);
+    }
     write_rows(&mut listed);
     listed
+}
+
+/// How long this number of blocks takes; `None` on a network whose pace is not known.
+fn takes_seconds(network: &str, blocks: u32) -> Option<u32> {
+    let pace = Network::of(network)?.block_ms;
+    Some(pace.saturating_mul(blocks).div_ceil(1000))
+}
+
+/// A fee in the order's currency, at the rates of its asset.
+fn fee_in(currency: Currency, usd: Amount, entry: &PriceEntry) -> Option<Amount> {
+    let decimals = currency.decimals();
+    let amount = if currency == Currency::USD {
+        usd
+    } else {
+        let local = Amount::parse(&entry.rates.amount_in_local_currency).ok()?;
+        let in_usd = Amount::parse(&entry.rates.amount_in_usd).ok()?;
+        usd.mul_div(local, in_usd, decimals, Rounding::Up).ok()?
+    };
+    Some(amount.with_min_decimals(decimals))
 }
 
 fn known_asset(
@@ -78,6 +109,11 @@ fn known_asset(
         asset: asset.symbol().to_owned(),
         asset_name: asset.name().to_owned(),
         network: asset.network().to_owned(),
+        wallet: match asset.network() {
+            "Ethereum" | "BNB Chain" => Some(WalletKind::Evm),
+            "Tron" => Some(WalletKind::Tron),
+            _ => None,
+        },
         amount_in_usd: requested.map(|requested| requested.amounts.usd.to_text()),
         min: range.min.map(Amount::to_text),
         max: range.max.map(Amount::to_text),
@@ -104,34 +140,47 @@ fn unknown_asset(code: &CryptoCode, entry: &PriceEntry, valid_for_seconds: u32) 
     }
 }
 
-/// Writes what the row of each asset says, which depends on the others.
+/// Writes what the row of each asset says, which depends on the others, and puts those that cannot be chosen last.
 fn write_rows(listed: &mut [Quote]) {
     let assets: Vec<String> = listed.iter().map(|quote| quote.asset.clone()).collect();
-    for quote in listed {
+    let choosable = || listed.iter().filter(|quote| quote.available);
+    let [fastest, slowest] = ends(choosable().filter_map(|quote| quote.takes_seconds));
+    let [lowest, highest] = ends(choosable().filter_map(fee));
+    for quote in &mut *listed {
         let networks = assets.iter().filter(|asset| **asset == quote.asset).count();
         let coin = Network::coin_of(&quote.network);
+        let is_guest = coin != quote.asset && !quote.network.is_empty();
         let on_network = format!("{} · {}", quote.asset, quote.network);
         quote.confirms_network = networks > 1 || coin != quote.asset;
         quote.is_folded = networks > 1 && assets.len() >= LONG_LIST;
-        let is_named = !quote.network.is_empty();
-        quote.name = if quote.confirms_network && is_named {
-            on_network.clone()
-        } else {
-            quote.asset_name.clone()
-        };
         let exchanges_say = Network::of(&quote.network).filter(|_| quote.is_folded);
-        quote.detail = match exchanges_say {
-            Some(network) if quote.available => network.names.to_owned(),
-            _ if quote.confirms_network => quote.asset_name.clone(),
-            _ if is_named && quote.asset_name != quote.network => on_network,
-            _ => quote.asset.clone(),
-        };
-        // A network that is not known has a letter for its badge, which may be the asset's.
-        let is_repeated = coin == quote.asset
-            || coin == quote.network && coin.chars().next() == quote.asset.chars().next();
-        let has_badge = quote.confirms_network && is_named && !is_repeated;
-        quote.badge = has_badge.then(|| coin.to_owned());
+        quote.name = quote.asset_name.clone();
+        quote.detail = if is_guest { &on_network } else { &quote.asset }.clone();
+        if let Some(network) = exchanges_say.filter(|_| quote.available) {
+            quote.name = on_network;
+            network.names.clone_into(&mut quote.detail);
+        }
+        quote.glyph = glyph(&quote.asset);
+        quote.badge = is_guest.then(|| glyph(coin)).flatten();
+        let is_fastest = quote.takes_seconds == fastest && fastest < slowest;
+        let is_lowest = fee(quote) == lowest && lowest < highest;
+        let marks = [(Mark::Fastest, is_fastest), (Mark::LowestFee, is_lowest)];
+        let marks = marks
+            .into_iter()
+            .filter(|(_, is_best)| *is_best && quote.available);
+        quote.marks = marks.map(|(mark, _)| mark).collect();
     }
+    listed.sort_by_key(|quote| !quote.available);
+}
+
+fn fee(quote: &Quote) -> Option<Amount> {
+    Amount::parse(quote.fee_in_order_currency.as_ref()?.as_str()).ok()
+}
+
+/// The least and the most.
+fn ends<T: Ord + Copy>(values: impl Iterator<Item = T>) -> [Option<T>; 2] {
+    let values: Vec<T> = values.collect();
+    [values.iter().min().copied(), values.iter().max().copied()]
 }
 
 #[cfg(test)]
@@ -174,19 +223,20 @@ mod tests {
     fn each_asset_has_what_its_row_says() {
         let rows = [
             ("Bitcoin", "BTC", None, false),
-            ("Ether", "ETH · Ethereum", None, false),
-            ("USDT · Tron", "Tether", Some("TRX"), true),
-            ("USDT · Ethereum", "Tether", Some("ETH"), true),
+            ("Ether", "ETH", None, false),
+            ("Tether", "USDT · Tron", Some("TRX"), true),
+            ("Tether", "USDT · Ethereum", Some("ETH"), true),
             ("Litecoin", "LTC", None, false),
-            ("TRON", "TRX · Tron", None, false),
-            ("BNB", "BNB · BNB Chain", None, false),
+            ("TRON", "TRX", None, false),
+            ("BNB", "BNB", None, false),
             ("Bitcoin Cash", "BCH", None, false),
             ("Dogecoin", "DOGE", None, false),
         ];
         let quotes = listed(&Asset::ALL, ["", ""]);
         for (quote, (name, detail, badge, confirms)) in quotes.iter().zip(rows) {
-            let written = (&*quote.name, &*quote.detail, quote.badge.as_deref());
-            assert_eq!(written, (name, detail, badge));
+            assert_eq!((&*quote.name, &*quote.detail), (name, detail));
+            assert_eq!(quote.badge, badge.and_then(glyph));
+            assert!(quote.glyph.is_some());
             assert_eq!(quote.confirms_network, confirms, "{name}");
             assert!(!quote.is_folded, "{name}");
         }
@@ -194,6 +244,71 @@ mod tests {
         assert_eq!(quotes[0].limit_shown, None);
         // A token is confirmed also where it is alone.
         assert!(listed(&[Asset::USDTTRC20], ["", ""])[0].confirms_network);
+    }
+
+    /// Seconds and fee of each quote; a quote with the word `off` cannot be chosen.
+    fn marks(quotes: &str) -> String {
+        let quotes = quotes.split(", ").map(|row| {
+            let [takes, fee, ..] = row.split(' ').collect::<Vec<_>>()[..] else {
+                panic!("{row} has no fee");
+            };
+            Quote {
+                takes_seconds: takes.parse().ok(),
+                fee_in_order_currency: Amount::parse(fee).ok().map(Amount::to_text),
+                available: !row.ends_with("off"),
+                ..Quote::default()
+            }
+        });
+        let mut quotes: Vec<Quote> = quotes.collect();
+        write_rows(&mut quotes);
+        let marks = quotes
+            .iter()
+            .map(|quote| format!("{} {:?}", u8::from(quote.available), quote.marks));
+        marks.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn what_can_be_chosen_is_first_and_the_best_of_it_is_marked() {
+        for (quotes, expected) in [
+            (
+                "9 0.02, 36 1.20, 1800 0.80",
+                "1 [Fastest, LowestFee], 1 [], 1 []",
+            ),
+            (
+                "9 1.20, 9 0.020, 36 0.02",
+                "1 [Fastest], 1 [Fastest, LowestFee], 1 [LowestFee]",
+            ),
+            // Nothing is better than the others.
+            ("9 -, 9 -", "1 [], 1 []"),
+            // Of one that cannot be chosen nothing is compared, and a fee alone is the lowest of none.
+            ("3 0.01 off, 9 0.02, 36 -", "1 [Fastest], 1 [], 0 []"),
+            ("- 0.02, 36 0.03", "1 [LowestFee], 1 []"),
+        ] {
+            assert_eq!(marks(quotes), expected, "{quotes}");
+        }
+    }
+
+    #[test]
+    fn a_payment_takes_the_networks_pace_times_the_confirmations() {
+        assert_eq!(takes_seconds("Bitcoin", 3), Some(1800));
+        assert_eq!(takes_seconds("BNB Chain", 3), Some(3));
+        assert_eq!(takes_seconds("Bitcoin", u32::MAX), Some(4_294_968));
+        assert_eq!(takes_seconds("Atlantis", 3), None);
+    }
+
+    #[test]
+    fn a_fee_is_in_the_orders_currency() {
+        let mut entry = entry(["", ""]);
+        entry.rates.amount_in_local_currency = "2".into();
+        let fee = |currency| {
+            let (currency, usd) = (Currency::parse(currency), Amount::parse("0.02"));
+            fee_in(currency.unwrap(), usd.unwrap(), &entry)
+                .unwrap()
+                .to_string()
+        };
+        // Two thirds, rounded up.
+        assert_eq!([fee("USD"), fee("EUR")], ["0.02", "0.02"]);
+        assert_eq!(fee("JPY"), "1");
     }
 
     #[test]
@@ -207,7 +322,7 @@ mod tests {
         assert_eq!(quotes[0].detail, "TRC20 / TRON");
         assert!(!quotes.last().unwrap().is_folded);
         // Of an asset that cannot be chosen the row has a reason, and no names of exchanges.
-        assert_eq!(listed(&assets, ["100", ""])[0].detail, "Tether");
+        assert_eq!(listed(&assets, ["100", ""])[0].detail, "USDT · Tron");
     }
 
     #[test]

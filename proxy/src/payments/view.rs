@@ -26,7 +26,7 @@ const POLL_PAID_SECONDS: u32 = 60;
 /// later.
 const PAID_IS_FOLLOWED_FOR: SignedDuration = SignedDuration::from_hours(1);
 /// Shown as required until the gateway states its own number.
-const REQUIRED_CONFIRMATIONS: u32 = 3;
+pub(crate) const REQUIRED_CONFIRMATIONS: u32 = 3;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ViewContext<'a> {

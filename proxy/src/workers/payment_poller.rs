@@ -202,6 +202,7 @@ fn gateway_responded(app: &AppState) {
 async fn record(app: &Arc<AppState>, due: &DueAttempt, observation: &Observation) {
     match app.storage.record_observation(due, observation).await {
         Ok(Some(observed)) => {
+            note_confirmations(app, &observed.snapshot);
             report(app, due, &observed);
             if observed.snapshot.order.status.is_settled() {
                 poll_for_second_payment(app, &observed.snapshot.order).await;
@@ -233,6 +234,19 @@ async fn poll_for_second_payment(app: &AppState, order: &Order) {
     let scheduled = storage.schedule_polls_of_order(&order.id, pause, now);
     if let Err(error) = scheduled.await {
         error_unless_outage!(error, order = %order.id, "failed to schedule polls for a second payment");
+    }
+}
+
+/// The list of assets says how long a payment takes.
+fn note_confirmations(app: &AppState, snapshot: &Snapshot) {
+    let Some(attempt) = &snapshot.attempt else {
+        return;
+    };
+    let confirmations = attempt
+        .invoice()
+        .and_then(|invoice| invoice.progress.confirmations);
+    if let (Some(terms), Some((_, required))) = (attempt.terms.custom(), confirmations) {
+        app.note_required_confirmations(&terms.crypto_code, required);
     }
 }
 

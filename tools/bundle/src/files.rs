@@ -44,7 +44,7 @@ const TAGS: &str = "%TAGS%";
 /// Replaced in the page by its own script.
 const FIRST_PAGE: &str = "%FIRST_PAGE%";
 
-/// The sheets of `widget/styles`: those of the first screens, and those of the screens after the asset choice. In this order
+/// The sheets of `widget/styles`: those of the list, and those of the program's other screens. In this order
 /// in each: what comes later wins.
 const STYLES: [&[&str]; 2] = [
     &[
@@ -53,13 +53,14 @@ const STYLES: [&[&str]; 2] = [
         "summary",
         "screen",
         "button",
-        "donation",
         "choose",
         "loading",
         "width",
         "preference",
     ],
-    &["pay", "progress", "hosted", "print"],
+    &[
+        "actions", "prices", "donation", "pay", "progress", "hosted", "print",
+    ],
 ];
 
 /// The modules of `widget/js/` that others load when they need them, each linked with its imports, and after all modules

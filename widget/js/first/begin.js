@@ -6,10 +6,10 @@ import { chooseLanguage } from '../locale.js';
 import { recall, remember } from '../storage.js';
 import { applyTheme } from '../theme.js';
 import { createContainer } from './container.js';
-import { createEarlyChoice } from './early_choice.js';
-import { GLYPHS } from './glyphs.js';
+import { createDetail, createEarlyChoice, drawIcon } from './early_choice.js';
 import { opener, uncached } from './order.js';
 import { createAbout } from './summary.js';
+import { announcedWallets } from './wallets.js';
 /** @import { Begun, FirstScreen, Opening, OrderBody, PaymentParts, Place, Quote, Read, Words } from '../types.d.ts' */
 
 /** The tags of the language files. */
@@ -74,6 +74,7 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
 
   /** @type {OrderBody | undefined} What was found last: an order, an offer or a donation. */
   let sold;
+  const wallets = announcedWallets();
   /** @type {Opening | undefined} The order or the offer, once its prices are there, until the program has it. */
   let known;
   let isTaken = false;
@@ -141,7 +142,7 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
     // An asset that the page names is chosen at once, without a list.
     if (signal.aborted || !isWaiting || !known || read('asset')) return;
     try {
-      early = createEarlyChoice(known, words, locale, { about: drawAbout(words), last: lastAsset(), menu, kept: box.dataset, choose: chooseEarly });
+      early = createEarlyChoice(known, words, locale, { about: drawAbout(words), last: lastAsset(), wallets, menu, kept: box.dataset, choose: chooseEarly });
     } catch (error) {
       // The program shows the choice, or what is wrong with it.
       console.error('florin:', error);
@@ -184,7 +185,9 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
       heading: isPage ? 'h1' : 'p',
       recall: lastAsset,
       remember: keepAsset,
-      glyph: (symbol) => GLYPHS.get(symbol),
+      wallets,
+      draw_icon: drawIcon,
+      detail: (words, currency) => createDetail(words, locale, currency),
       uncached,
       may_exist: mayExist,
       take_opening: () => {

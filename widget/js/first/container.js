@@ -15,8 +15,8 @@ export const createContainer = ({ box, signal }, read, isPage, emit) => {
   const container = make('div', { className: 'theme' });
   container.dataset.theme = read('theme') || '';
   box.replaceChildren(container);
-  const bar = () => make('div', { className: 'bar' });
-  const skeleton = make('div', { className: 'florin' }, make('aside', { className: 'summary' }, bar(), bar()), make('section', { className: 'main' }, bar(), bar(), bar(), bar()));
+  const bar = (className = 'bar') => make('div', { className });
+  const skeleton = make('div', { className: 'florin' }, make('aside', { className: 'summary' }, bar(), bar()), make('section', { className: 'main' }, make('div', { className: 'screen' }, bar('bar wide'), bar(), bar(), bar(), bar())));
   skeleton.setAttribute('aria-busy', 'true');
   const isAlone = isPage && parent === window;
   // A window and a dialog have a height. Another frame gets that of the checkout, which must not follow the frame.

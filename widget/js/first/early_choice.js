@@ -5,22 +5,57 @@
  */
 import { clean } from '../clean.js';
 import { createTexts, h, initial, isPage, ltr, svg } from '../drawing.js';
-import { GLYPHS } from './glyphs.js';
 /** @typedef {import("../drawing.js").Child} Child */
-/** @import { Offer, Opening, Quote, Words } from '../types.d.ts' */
+/** @import { AnnouncedWallet, Offer, Opening, Quote, Words } from '../types.d.ts' */
 
-/** From more assets on, the list has a search field. */
-const MANY = 6;
+/** From so many assets on, the list has a search field. */
+const MANY = 10;
 /** A pointer that is down for longer drags or rests. */
 const LONGEST_PRESS_MS = 1000;
-/** @param {string} code */
-const disc = (code) =>
-  GLYPHS.has(code)
-    ? svg('svg', { class: 'disc ' + code.toLowerCase(), viewBox: '0 0 24 24', 'aria-hidden': 'true' }, svg('path', { d: /** @type {string} */ (GLYPHS.get(code)) }))
-    : h('span', { class: 'disc' }, initial(code));
+/** A payment that takes less than this has no number. */
+const SOON_SECONDS = 45;
+/** From here on hours say enough. */
+const HOURS_SECONDS = 5400;
+/** @param {string} name @param {string} [glyph] As `Quote::glyph` has it. */
+const disc = (name, glyph) => {
+  if (!glyph) return h('span', { class: 'disc' }, initial(name));
+  const [color, tilt, ...shape] = glyph.split(' ');
+  const path = svg('path', { d: shape.join(' ') });
+  const drawn = svg('svg', { class: 'disc', viewBox: '0 0 24 24', 'aria-hidden': 'true' }, path);
+  drawn.style.background = color;
+  path.style.rotate = tilt + 'deg';
+  return drawn;
+};
 
-/** @param {string} asset @param {string} [badge] The coin of its network. */
-const icon = (asset, badge) => h('span', { class: 'coin', 'aria-hidden': 'true' }, disc(asset), badge && h('span', { class: 'badge' }, disc(badge)));
+/**
+ * Draws the icon of an asset in a place.
+ *
+ * @param {Element} place @param {string} asset @param {string} [glyph] @param {string} [badge] The coin of its network.
+ */
+export const drawIcon = (place, asset, glyph, badge) => {
+  place.append(disc(asset, glyph));
+  if (badge) place.append(h('span', { class: 'badge' }, disc('', badge)));
+  return place;
+};
+/** @param {string} asset @param {string} [glyph] @param {string} [badge] */
+const icon = (asset, glyph, badge) => drawIcon(h('span', { class: 'coin', 'aria-hidden': 'true' }), asset, glyph, badge);
+
+/**
+ * What writes the second line of a row: of an asset that cannot be chosen the reason, else how long a payment takes and what
+ * it costs to send.
+ *
+ * @param {Words} words @param {string} locale BCP 47 @param {string} currency
+ */
+export const createDetail = (words, locale, currency) => {
+  const { text, money } = createTexts(words, locale, currency);
+  const time = (/** @type {number} */ seconds) => {
+    if (seconds < SOON_SECONDS) return text('takes_seconds');
+    const [unit, length] = seconds > HOURS_SECONDS ? ['hour', 3600] : ['minute', 60];
+    return text('takes_about', { time: new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(Math.ceil(seconds / length)) });
+  };
+  return (/** @type {string} */ detail, /** @type {number=} */ seconds, /** @type {string=} */ fee, /** @type {string=} */ reason, /** @type {string} */ amount = '', /** @type {string=} */ limit) =>
+    [detail, ...(reason ? [limit ? text(reason + '_price', { price: money(limit) }) : text(reason, { amount })] : [seconds && time(seconds), fee && text('fee_about', { price: money(fee) })])].filter(Boolean).join(' · ');
+};
 
 /**
  * Returns `true` if the choice of assets is the first screen, and something can be chosen.
@@ -34,7 +69,7 @@ const isChoice = ({ offers, token, body, quotes }) => (offers || (token && body.
  *
  * @param {Opening} opening With its prices.
  * @param {Words} words @param {string} locale BCP 47
- * @param {{ about: HTMLElement, last: string, menu: HTMLElement, kept: DOMStringMap, choose: (quote: Quote) => Promise<unknown> }} view `last`: the asset that was chosen last.
+ * @param {{ about: HTMLElement, last: string, wallets: AnnouncedWallet[], menu: HTMLElement, kept: DOMStringMap, choose: (quote: Quote) => Promise<unknown> }} view `last`: the asset that was chosen last.
  * `kept.pressed`: the test id of the row that was pressed, also before loading failed and was tried again.
  */
 export const createEarlyChoice = (opening, words, locale, view) => {
@@ -42,11 +77,9 @@ export const createEarlyChoice = (opening, words, locale, view) => {
   /** @type {[Offer, Quote[]]} */
   const [order, quotes] = clean([/** @type {any} */ (opening.body), /** @type {Quote[]} */ (opening.quotes)]);
   const { text, plural, money } = createTexts(words, locale, order.currency);
-  /** What its row says below the name: with the reason for which it cannot be chosen. @param {Quote} quote */
-  const detailOf = ({ detail, reason, limit_shown: amount = '', limit_in_order_currency: limit }) => {
-    if (!reason) return detail;
-    return detail + ' · ' + (limit ? text(reason + '_price', { amount, price: money(limit) }) : text(reason, { amount }));
-  };
+  const write = createDetail(words, locale, order.currency);
+  const detailOf = (/** @type {Quote} */ quote) => write(quote.detail, quote.takes_seconds, quote.fee_in_order_currency, quote.reason, quote.limit_shown, quote.limit_in_order_currency);
+  const number = (/** @type {number} */ count) => new Intl.NumberFormat(locale).format(count);
   /** What the order costs, where the listed quotes agree. @param {Quote[]} listed */
   const cost = (listed) => {
     const amounts = new Set(listed.map((quote) => quote.amount_shown).filter(Boolean));
@@ -81,8 +114,16 @@ export const createEarlyChoice = (opening, words, locale, view) => {
     delete view.kept.pressed;
     options.querySelectorAll('button:not([data-off])').forEach((other) => other.removeAttribute('aria-disabled'));
   };
+  const mark = (/** @type {string} */ key) => h('small', { class: 'mark', 'data-testid': key }, text(key));
   /** @type {HTMLElement[]} */
   const rows = [];
+  /** @type {HTMLElement[]} Those that cannot be chosen. */
+  const off = [];
+  for (const { name, icon: picture, kind } of view.wallets) {
+    const payable = quotes.filter((quote) => quote.available && quote.wallet === kind);
+    const assets = [...new Set(payable.map((quote) => quote.asset))].join(' · ');
+    if (assets) rows.push(row('option has-more', 'wallet-row-' + name, payable, [h('b', {}, text('wallet_pay', { wallet: name })), h('small', {}, assets)], h('img', { class: 'wallet-icon', src: picture, alt: '' })));
+  }
   const coins = new Set();
   for (const quote of quotes) {
     const { asset, crypto_code: code, is_folded: isFolded } = quote;
@@ -90,15 +131,19 @@ export const createEarlyChoice = (opening, words, locale, view) => {
       coins.add(asset);
       const coin = quotes.filter((other) => other.asset === asset);
       const isOff = !coin.some(({ available }) => available);
-      const networks = plural('networks', coin.length, new Intl.NumberFormat(locale).format(coin.length));
-      rows.push(row('option has-more', 'networks-' + asset, coin, [h('b', {}, quote.asset_name), h('small', {}, isOff ? detailOf(quote) : networks)], icon(asset)));
+      const networks = plural('networks', coin.length, number(coin.length));
+      (isOff ? off : rows).push(row('option has-more', 'networks-' + asset, coin, [h('b', {}, quote.asset_name), h('small', {}, isOff ? detailOf(quote) : networks)], icon(asset, quote.glyph)));
     }
     const isLast = quote.available && code === view.last;
     if (isFolded && !isLast) continue;
-    const what = [h('b', {}, quote.name), h('small', {}, detailOf(quote)), isLast && h('small', { class: 'last', 'data-testid': 'last-used' }, text('last_used'))];
-    rows.splice(isLast ? 0 : rows.length, 0, row('option', 'asset-' + code, [quote], what, icon(asset, quote.badge), quote));
+    const what = [h('b', {}, quote.name, isLast && mark('last_used'), ...(quote.marks || []).map(mark)), h('small', {}, detailOf(quote))];
+    const listed = quote.available ? rows : off;
+    listed.splice(isLast ? 0 : listed.length, 0, row('option', 'asset-' + code, [quote], what, icon(asset, quote.glyph, quote.badge), quote));
   }
-  const options = h('ul', { class: 'options', role: 'list' }, ...rows);
+  const list = (/** @type {HTMLElement[]} */ listed) => h('ul', { class: 'options', role: 'list' }, ...listed);
+  const options = h('div', { class: 'rows' },
+    list(rows),
+    off.length > 0 && h('details', { 'data-testid': 'unavailable' }, h('summary', { class: 'quiet' }, plural('unavailable_more', off.length, number(off.length))), list(off)));
   const search = h('input', { class: 'search', part: 'input', type: 'search', 'aria-label': text('search'), placeholder: text('search'), autocomplete: 'off', spellcheck: 'false', maxlength: '60', dir: 'auto', 'data-testid': 'search' });
 
   const { store } = order;
@@ -111,8 +156,8 @@ export const createEarlyChoice = (opening, words, locale, view) => {
       banners,
       h('div', { class: 'screen', 'data-testid': 'status-open' }, h('div', { class: 'pick' },
         h('h2', { tabindex: '-1', part: 'heading' }, text('choose')),
-        h('div', { class: 'hint' }, h('p', {}, text('choose_price', { price: '\u2066' + price + '\u2069' })), h('p', { class: 'fresh', 'aria-hidden': 'true', 'data-testid': 'prices-fresh' }, text('prices_fresh'))),
-        quotes.length > MANY && h('div', { class: 'find' }, search),
+        h('div', { class: 'hint' }, h('p', {}, text('choose_price', { price: '\u2066' + price + '\u2069' }))),
+        quotes.length >= MANY && h('div', { class: 'find' }, search),
         options))),
     h('div', { class: 'unseen', role: 'status' }));
 

@@ -63,7 +63,7 @@ export const showCheckout = async (context, begun, isPage) => {
   const loadingWords = texts.first();
   loadingWords.catch(() => {});
   begun.giveWords?.(loadingWords);
-  const wallets = createWallets(context, texts.wallets);
+  const wallets = createWallets(context, async () => ({ ...await loadingWords, ...await texts.wallets() }));
   const loadingProgram = loadProgram(context.load);
   loadingProgram.catch(() => {});
   fillMenu(menu, context, file);
@@ -78,6 +78,12 @@ export const showCheckout = async (context, begun, isPage) => {
   let parts = begun.opened.then(loadParts);
   parts.catch(() => {});
   begun.giveParts(parts);
+  const root = /** @type {ShadowRoot} */ (element.shadowRoot);
+  /** Adopts the style of the screens that the program draws. */
+  const adoptStyle = async () => {
+    const [, sheet] = await parts;
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets.filter((one) => one !== sheet), sheet];
+  };
   /** The merchant's warnings take long, and no customer waits for them. Any site can send a link: its colours are removed where they hide the text. */
   const checkColors = () => {
     if (!signal.aborted && checkContrast(container) < HIDDEN_CONTRAST && isAlone) TOKENS.forEach((name) => element.style.removeProperty('--florin-' + name));
@@ -97,7 +103,8 @@ export const showCheckout = async (context, begun, isPage) => {
       await Promise.race([begun.opened, pause(PRICES_PATIENCE_MS)]);
     };
     const patience = Promise.race([priced(), pause(PATIENCE_MS)]).catch(() => {});
-    const [words, program] = await Promise.all([loadingWords, loadingProgram, patience]);
+    // Without the style, the list can be used all the same.
+    const [words, program] = await Promise.all([loadingWords, loadingProgram, patience, adoptStyle().catch(() => {})]);
     await begun.list()?.released();
     if (signal.aborted) return;
     // Until here, what the page's script has begun is there for another attempt.
@@ -121,6 +128,9 @@ export const showCheckout = async (context, begun, isPage) => {
       repeatable: !read('client-token') && !read('order-token'),
       embed,
       about: () => host.about(words),
+      announced_wallets: () => host.wallets.flatMap(({ name, icon, kind }) => [name, icon, kind]),
+      use_wallet: wallets.prefer,
+      detail: (/** @type {string} */ currency, /** @type {Parameters<ReturnType<typeof host.detail>>} */ ...parts) => host.detail(words, currency)(...parts),
       take_opening: () => {
         const opening = host.take_opening();
         const attempt = /** @type {any} */ (opening?.body.attempt);
@@ -136,11 +146,10 @@ export const showCheckout = async (context, begun, isPage) => {
       load_payment: async () => {
         try {
           const loading = parts.catch(() => (parts = loadParts()));
-          const [[script, sheet, words]] = await Promise.all([loading, loadPayment(context.load), isChosen.then((isNeeded) => (isNeeded ? wallets.prepare() : undefined))]);
+          const [[script, , words]] = await Promise.all([loading, loadPayment(context.load), isChosen.then((isNeeded) => (isNeeded ? wallets.prepare() : undefined))]);
           drawing = { ...script.INSTRUCTIONS, words };
           script.keepTexts(container, signal);
-          const root = /** @type {ShadowRoot} */ (element.shadowRoot);
-          root.adoptedStyleSheets = [...root.adoptedStyleSheets.filter((one) => one !== sheet), sheet];
+          await adoptStyle();
           return words;
         } catch (error) {
           console.error('florin:', error);

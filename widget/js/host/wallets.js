@@ -26,6 +26,8 @@ export const createWallets = ({ element, load, signal }, loadWords) => {
   /** @type {Promise<ReturnType<typeof import('../wallets.js').create>> | undefined} */
   let loading;
   const loaded = () => (loading ||= Promise.all([loadWallets(load), loadWords()]).then(([module, words]) => module.create(words, /** @type {ShadowRoot} */ (element.shadowRoot), signal)));
+  /** The wallet that the customer has chosen in the list of assets; empty for none. */
+  let preferred = '';
   // Without them, the code and the address are there; the next screen tries again.
   const forget = () => (loading = undefined);
   return {
@@ -34,7 +36,13 @@ export const createWallets = ({ element, load, signal }, loadWords) => {
       if (!mayHaveWallets()) return;
       await Promise.race([loaded().catch(forget), new Promise((done) => setTimeout(done, WALLETS_PATIENCE_MS))]);
     },
+    /** Opens this wallet with the next payment. @param {string} name Empty for none. */
+    prefer: (name) => void (preferred = name),
     /** @param {HTMLElement} place @param {WalletPayment} payment @param {boolean} isProgress */
-    show: (place, payment, isProgress) => void loaded().then((show) => show(place, payment, isProgress), forget),
+    show: (place, payment, isProgress) => {
+      const name = isProgress ? '' : preferred;
+      if (name) preferred = '';
+      void loaded().then((show) => show(place, payment, isProgress, name), forget);
+    },
   };
 };

@@ -15,23 +15,23 @@ const STORED_FOR_MS = 24 * 60 * 60 * 1000;
 const LOCKED_FOR_MS = 5 * 60 * 1000;
 
 /** Where storage is forbidden, as in frames of another site. @type {Map<string, string>} */
-const memory = new Map();
+const kept = new Map();
 
 /** Stores a payment of an order; without one, removes it. @param {string} order @param {StoredPayment} [payment] */
 export const storePayment = (order, payment) => {
   const text = payment && JSON.stringify(payment);
-  memory.delete(KEY + order);
+  kept.delete(KEY + order);
   try {
     if (text) localStorage.setItem(KEY + order, text);
     else localStorage.removeItem(KEY + order);
   } catch {
-    if (text) memory.set(KEY + order, text);
+    if (text) kept.set(KEY + order, text);
   }
 };
 
 /** The stored payment of an order. @param {string} order @returns {StoredPayment | undefined} */
 export const storedPayment = (order) => {
-  let text = memory.get(KEY + order);
+  let text = kept.get(KEY + order);
   try {
     text ??= localStorage.getItem(KEY + order) ?? undefined;
     return text && JSON.parse(text);

@@ -1,6 +1,7 @@
-//! Drawings of one filled path, and the icons of assets: a coloured disc with a glyph of our own drawing, and the network's
-//! on its rim where it matters.
+//! Drawings of one filled path, and the icons of assets.
 
+use florin_checkout_api::Quote;
+use leptos::html::Span;
 use leptos::prelude::*;
 
 use crate::state::use_checkout;
@@ -30,27 +31,18 @@ pub(crate) fn Drawing(
     }
 }
 
-/// The icon of an asset, with the coin of its network where it needs one.
+/// The icon of an asset, with the coin of its network where it needs one: the script of the page draws it.
 #[component]
-pub(crate) fn AssetIcon<'a>(asset: &'a str, badge: Option<&'a str>) -> impl IntoView + use<> {
-    let badge = badge.map(|coin| view! { <span class="badge">{disc(coin)}</span> });
-    view! {
-        <span class="coin" aria-hidden="true">
-            {disc(asset)}
-            {badge}
-        </span>
-    }
-}
-
-fn disc(code: &str) -> AnyView {
-    let glyph = use_checkout()
-        .shared()
-        .and_then(|shared| shared.host.glyph(code));
-    if let Some(path) = glyph {
-        let class = format!("disc {}", code.to_ascii_lowercase());
-        view! { <Drawing class=class view_box="0 0 24 24" path=path /> }.into_any()
-    } else {
-        let initial = code.chars().next().map(String::from);
-        view! { <span class="disc">{initial}</span> }.into_any()
-    }
+pub(crate) fn AssetIcon<'a>(quote: &'a Quote, has_badge: bool) -> impl IntoView + use<> {
+    let checkout = use_checkout();
+    let (asset, glyph) = (quote.asset.clone(), quote.glyph.clone());
+    let badge = quote.badge.clone().filter(|_| has_badge);
+    let place = NodeRef::<Span>::new();
+    place.on_load(move |place| {
+        if let Some(shared) = checkout.shared() {
+            let host = &shared.host;
+            host.draw_icon(&place, &asset, glyph.as_deref(), badge.as_deref());
+        }
+    });
+    view! { <span class="coin" aria-hidden="true" node_ref=place></span> }
 }

@@ -7,15 +7,15 @@ mod asset_row;
 mod confirm_network;
 mod search;
 
-use florin_checkout_api::{Quote, Unavailable};
+use florin_checkout_api::{Quote, Unavailable as Reason, WalletKind};
 use leptos::prelude::*;
 
-use self::asset_row::{AssetRow, CoinRow, FreshPrices};
+use self::asset_row::{AssetRow, CoinRow, FreshPrices, WalletRow};
 use self::confirm_network::ConfirmNetwork;
 use self::search::SearchField;
 use crate::components::{Button, Heading, Look, focus};
 use crate::i18n::use_i18n;
-use crate::state::{Checkout, Quotes, use_checkout};
+use crate::state::{COIN_ROW, Checkout, Quotes, WALLET_ROW, use_checkout};
 
 const AWAITED_ROWS: usize = 6;
 
@@ -24,7 +24,7 @@ const AWAITED_ROWS: usize = 6;
 pub(super) fn PickAsset() -> impl IntoView {
     let checkout = use_checkout();
     checkout.confirming.set(String::new());
-    checkout.choosing_network.set(String::new());
+    checkout.within.set(String::new());
     if matches!(checkout.quotes.get_untracked(), Quotes::Awaited) {
         checkout.load_quotes();
     }
@@ -47,17 +47,23 @@ pub(super) fn PickAsset() -> impl IntoView {
 
 fn head(checkout: Checkout) -> AnyView {
     let i18n = checkout.i18n;
-    let coin = checkout.choosing_network.get();
-    let (heading, hint) = if coin.is_empty() {
+    let within = checkout.within.get();
+    let coin = within.strip_prefix(COIN_ROW);
+    let heading = if let Some(coin) = coin {
+        i18n.text_with("choose_network", &[("asset", coin)])
+    } else if let Some(wallet) = within.strip_prefix(WALLET_ROW) {
+        i18n.text_with("wallet_pay", &[("wallet", wallet)])
+    } else {
+        i18n.text("choose")
+    };
+    let hint = if coin.is_some() {
+        i18n.text("choose_network_hint")
+    } else {
         let offer = checkout.offer.get_untracked();
         let price = offer.map(|offer| i18n.money(offer.amount.as_str(), &offer.currency));
         // Isolated (U+2066, U+2069), so that no language around it reorders its signs.
         let price = format!("\u{2066}{}\u{2069}", price.unwrap_or_default());
-        let hint = i18n.text_with("choose_price", &[("price", &price)]);
-        (i18n.text("choose"), hint)
-    } else {
-        let heading = i18n.text_with("choose_network", &[("asset", &coin)]);
-        (heading, i18n.text("choose_network_hint"))
+        i18n.text_with("choose_price", &[("price", &price)])
     };
     view! {
         <Heading text=heading />
@@ -69,22 +75,23 @@ fn head(checkout: Checkout) -> AnyView {
     .into_any()
 }
 
-/// From the networks of a coin back to all assets; from those back to the payment that the customer left.
+/// From the networks of a coin, or the assets of a wallet, back to all assets; from those back to the payment that the customer
+/// left.
 #[component]
 fn Back() -> impl IntoView {
     let checkout = use_checkout();
     let is_leaving = checkout.is_choosing.get_untracked();
     let back = move || {
         checkout.forget_press();
-        let coin = checkout.choosing_network.get_untracked();
-        if coin.is_empty() {
+        let row = checkout.within.get_untracked();
+        if row.is_empty() {
             checkout.is_choosing.set(false);
         } else {
-            checkout.choosing_network.set(String::new());
-            focus(checkout, format!("[data-testid=\"networks-{coin}\"]"));
+            checkout.within.set(String::new());
+            focus(checkout, format!("[data-testid=\"{row}\"]"));
         }
     };
-    let is_hidden = move || !is_leaving && checkout.choosing_network.with(String::is_empty);
+    let is_hidden = move || !is_leaving && checkout.within.with(String::is_empty);
     view! {
         <div class="actions" hidden=is_hidden>
             <Button
@@ -106,7 +113,7 @@ fn NoPrices() -> impl IntoView {
         Quotes::Awaited => false,
         Quotes::Missing => !checkout.has_unpriced_currency(),
         Quotes::Shown(quotes) => {
-            let is_unpriced = |quote: &Quote| quote.reason == Some(Unavailable::NotPriced);
+            let is_unpriced = |quote: &Quote| quote.reason == Some(Reason::NotPriced);
             let is_any_available = quotes.iter().any(|quote| quote.available);
             quotes.is_empty() || !is_any_available && quotes.iter().any(is_unpriced)
         }
@@ -175,30 +182,98 @@ fn Options<'a>(quotes: &'a [Quote], search: RwSignal<String>) -> impl IntoView +
     let checkout = use_checkout();
     let shared = checkout.shared();
     let last = shared
+        .as_ref()
         .map(|shared| shared.host.recall())
         .unwrap_or_default();
+    let wallets = shared.map(|shared| shared.host.announced_wallets());
+    let wallets = wallets.unwrap_or_default();
+    let mut rows: Vec<AnyView> = Vec::new();
+    let mut wallet_rows: Vec<(String, Vec<&Quote>)> = Vec::new();
+    for [name, icon, kind] in wallets.as_chunks().0 {
+        let kind = if kind == "tron" {
+            WalletKind::Tron
+        } else {
+            WalletKind::Evm
+        };
+        let payable = quotes
+            .iter()
+            .filter(|quote| quote.available && quote.wallet == Some(kind));
+        let payable: Vec<&Quote> = payable.collect();
+        if payable.is_empty() {
+            continue;
+        }
+        let row = format!("{WALLET_ROW}{name}");
+        let shown =
+            view! { <WalletRow row=&row name=name icon=icon payable=&payable search=search /> };
+        rows.push(shown.into_any());
+        wallet_rows.push((row, payable));
+    }
+    let mut off = Vec::new();
     let mut coins: Vec<&str> = Vec::new();
-    let mut rows = Vec::new();
     for quote in quotes {
         let is_same = |other: &&Quote| other.asset == quote.asset;
         let coin: Vec<_> = quotes.iter().filter(is_same).collect();
         if quote.is_folded && !coins.contains(&quote.asset.as_str()) {
             coins.push(&quote.asset);
-            rows.push(view! { <CoinRow coin=&coin search=search /> }.into_any());
+            let row = view! { <CoinRow coin=&coin search=search /> }.into_any();
+            if coin.iter().any(|quote| quote.available) {
+                rows.push(row);
+            } else {
+                off.push(row);
+            }
         }
         let is_last = quote.available && quote.crypto_code == last;
-        let row = view! { <AssetRow quote=quote search=search is_last=is_last /> };
-        rows.insert(if is_last { 0 } else { rows.len() }, row.into_any());
+        let has = |(_, payable): &&(String, Vec<&Quote>)| payable.contains(&quote);
+        let mut led_to_by = vec![format!("{COIN_ROW}{}", quote.asset)];
+        led_to_by.extend(wallet_rows.iter().filter(has).map(|(row, _)| row.clone()));
+        let row =
+            view! { <AssetRow quote=quote search=search is_last=is_last led_to_by=led_to_by /> };
+        let row = row.into_any();
+        // The networks of a coin are shown in its step, whether or not they can be chosen.
+        if quote.available || quote.is_folded {
+            rows.insert(if is_last { 0 } else { rows.len() }, row);
+        } else {
+            off.push(row);
+        }
     }
     // A coin may go with fresh prices while its networks are on the screen.
-    let chosen = checkout.choosing_network.get_untracked();
-    if !chosen.is_empty() && !coins.contains(&chosen.as_str()) {
-        checkout.choosing_network.set(String::new());
+    let within = checkout.within.get_untracked();
+    if within
+        .strip_prefix(COIN_ROW)
+        .is_some_and(|coin| !coins.contains(&coin))
+    {
+        checkout.within.set(String::new());
     }
     // The role is explicit: without its bullets Safari takes it for no list.
     view! {
-        <ul class="options" role="list">
-            {rows}
-        </ul>
+        <div class="rows">
+            <ul class="options" role="list">
+                {rows}
+            </ul>
+            <Unavailable rows=off search=search is_open=!quotes.iter().any(|quote| quote.available) />
+        </div>
     }
+}
+
+/// The assets that cannot be chosen, folded unless there are no others.
+#[component]
+fn Unavailable(rows: Vec<AnyView>, search: RwSignal<String>, is_open: bool) -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+    (count > 0).then(|| {
+        let number = i18n.number(&count.to_string());
+        let text = i18n.plural("unavailable_more", count, &[("count", &number)]);
+        view! {
+            <details
+                data-testid="unavailable"
+                prop:open=move || is_open || search.with(|typed| !typed.is_empty())
+                hidden=move || checkout.within.with(|row| !row.is_empty())
+            >
+                <summary class="quiet">{text}</summary>
+                <ul class="options" role="list">
+                    {rows}
+                </ul>
+            </details>
+        }
+    })
 }

@@ -82,6 +82,11 @@ pub(crate) enum Quotes {
     Shown(Arc<[Quote]>),
 }
 
+/// How the test ids of rows begin that lead to a part of the list: to the networks of a coin, by its symbol, and to the assets
+/// that a wallet can pay, by its name.
+pub(crate) const COIN_ROW: &str = "networks-";
+pub(crate) const WALLET_ROW: &str = "wallet-row-";
+
 /// A handle: copied into every closure, and empty once the element is removed.
 #[derive(Clone, Copy)]
 pub(crate) struct Checkout {
@@ -98,8 +103,8 @@ pub(crate) struct Checkout {
     pub(crate) has_fresh_quotes: RwSignal<bool>,
     /// The `crypto_code` whose network the customer is asked to confirm; empty while there is none.
     pub(crate) confirming: RwSignal<String>,
-    /// The symbol of the asset whose networks the customer chooses from; empty in the list of all assets.
-    pub(crate) choosing_network: RwSignal<String>,
+    /// The test id of the row that has led to this part of the list; empty in the list of all assets.
+    pub(crate) within: RwSignal<String>,
     /// The donation whose amount the customer has yet to name.
     pub(crate) donation: RwSignal<Option<Arc<DonationView>>>,
     pub(crate) receipt: RwSignal<Option<Arc<SignedReceipt>>>,
@@ -173,7 +178,7 @@ impl Checkout {
             quotes: RwSignal::new(Quotes::Awaited),
             has_fresh_quotes: RwSignal::new(false),
             confirming: RwSignal::new(String::new()),
-            choosing_network: RwSignal::new(String::new()),
+            within: RwSignal::new(String::new()),
             donation,
             receipt: RwSignal::new(None),
             problem: RwSignal::new(None),
@@ -248,14 +253,6 @@ impl Checkout {
     pub(crate) fn is_repeatable(self) -> bool {
         self.shared().is_some_and(|shared| shared.host.repeatable())
     }
-
-    pub(crate) fn money(self, amount: &str) -> String {
-        let currency = self
-            .offer
-            .with_untracked(|offer| offer.as_ref().map(|offer| offer.currency.clone()));
-        self.i18n.money(amount, &currency.unwrap_or_default())
-    }
-
     /// The store's name; empty while nothing is shown.
     pub(crate) fn store_name(self) -> String {
         self.offer

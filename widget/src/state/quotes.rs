@@ -5,7 +5,7 @@ use std::sync::Arc;
 use florin_checkout_api::Quote;
 use leptos::prelude::*;
 
-use super::checkout::{Checkout, Quotes, Shared};
+use super::checkout::{Checkout, Quotes, Shared, WALLET_ROW};
 use super::{Opened, Press, Problem};
 use crate::browser::{later, now_ms};
 
@@ -101,7 +101,8 @@ impl Checkout {
             .cloned()
     }
 
-    /// The customer picks an asset. The network of one that exists on several is confirmed first.
+    /// The customer picks an asset. The network of one that exists on several is confirmed first, unless a wallet pays, which
+    /// switches to it.
     pub(crate) fn pick(self, crypto_code: &str) {
         if self.is_busy.get_untracked() {
             return;
@@ -109,7 +110,7 @@ impl Checkout {
         let Some(quote) = untrack(|| self.quote(crypto_code)) else {
             return;
         };
-        if quote.confirms_network {
+        if quote.confirms_network && self.chosen_wallet().is_empty() {
             self.forget_press();
             self.confirming.set(quote.crypto_code);
         } else {
@@ -117,10 +118,20 @@ impl Checkout {
         }
     }
 
+    /// The name of the wallet that pays; empty for none.
+    fn chosen_wallet(self) -> String {
+        let within = self.within.get_untracked();
+        within
+            .strip_prefix(WALLET_ROW)
+            .unwrap_or_default()
+            .to_owned()
+    }
+
     /// The customer pays in this asset at the quoted price.
     pub(crate) fn accept(self, quote: Quote) {
         if let Some(shared) = self.shared() {
             shared.host.remember(&quote.crypto_code);
+            shared.host.use_wallet(&self.chosen_wallet());
         }
         self.open_attempt(quote.crypto_code, quote.quote_id);
     }

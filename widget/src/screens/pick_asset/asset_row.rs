@@ -2,47 +2,54 @@
 
 use std::sync::Arc;
 
-use florin_checkout_api::{Quote, Unavailable};
+use florin_checkout_api::{Mark, Quote, Unavailable};
+use florin_money::AmountText;
 use leptos::prelude::*;
 
 use super::search::is_found;
 use crate::components::{AssetIcon, Ltr, focus_heading, keyed};
-use crate::i18n::{I18n, use_i18n};
-use crate::state::{Checkout, use_checkout};
+use crate::i18n::use_i18n;
+use crate::state::{COIN_ROW, Checkout, use_checkout};
 
-/// An asset. One that a row of its coin stands for is shown among the networks of that coin, when it is searched for, and as
+/// An asset. `led_to_by`: the rows that lead to it. One that a row of its coin stands for is shown among the networks of that coin, when it is searched for, and as
 /// the last choice.
 #[component]
 pub(super) fn AssetRow<'a>(
     quote: &'a Quote,
     search: RwSignal<String>,
     is_last: bool,
+    led_to_by: Vec<String>,
 ) -> impl IntoView + use<> {
-    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let checkout = use_checkout();
     let code = quote.crypto_code.clone();
     let detail = move || {
         let quote = checkout.quote(&code);
-        quote.map_or_else(String::new, |quote| detail(checkout, i18n, &quote))
+        quote.map_or_else(String::new, |quote| detail(checkout, &quote))
     };
     let is_folded = quote.is_folded && !is_last;
     let found = quote.clone();
     let is_hidden = move || {
-        let coin = checkout.choosing_network.get();
-        if coin.is_empty() {
-            search.with(|typed| (is_folded && typed.is_empty()) || !is_found(typed, &found))
-        } else {
-            coin != found.asset
+        let within = checkout.within.get();
+        if !within.is_empty() {
+            return !led_to_by.contains(&within);
         }
+        search.with(|typed| (is_folded && typed.is_empty()) || !is_found(typed, &found))
     };
     let code = quote.crypto_code.clone();
+    let last = is_last.then_some("last_used");
+    let marks = quote.marks.iter().map(|mark| match mark {
+        Mark::Fastest => "fastest",
+        Mark::LowestFee => "lowest_fee",
+    });
+    let marks = last.into_iter().chain(marks).collect();
     view! {
         <Row
             class="option"
             test_id=format!("asset-{code}")
             codes=vec![code.clone()]
-            icon=view! { <AssetIcon asset=&quote.asset badge=quote.badge.as_deref() /> }.into_any()
+            icon=view! { <AssetIcon quote=quote has_badge=true /> }.into_any()
             name=quote.name.clone()
-            is_last=is_last
+            marks=marks
             detail=Arc::new(detail)
             is_hidden=Box::new(is_hidden)
             on_press=Box::new(move || checkout.pick(&code))
@@ -58,7 +65,10 @@ pub(super) fn CoinRow<'a>(
 ) -> impl IntoView + use<> {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let first = coin.first()?;
-    let (asset, code) = (first.asset.clone(), first.crypto_code.clone());
+    let (row, code) = (
+        format!("{COIN_ROW}{}", first.asset),
+        first.crypto_code.clone(),
+    );
     let codes: Vec<_> = coin.iter().map(|quote| quote.crypto_code.clone()).collect();
     let count = u32::try_from(codes.len()).unwrap_or(u32::MAX);
     let networks = i18n.plural(
@@ -69,30 +79,64 @@ pub(super) fn CoinRow<'a>(
     let listed = codes.clone();
     let detail = move || match checkout.quote(&code) {
         // One reason stands for all.
-        Some(quote) if !is_any_available(checkout, &listed) => detail(checkout, i18n, &quote),
+        Some(quote) if !is_any_available(checkout, &listed) => detail(checkout, &quote),
         _ => networks.clone(),
     };
     let is_hidden = move || {
-        search.with(|typed| !typed.is_empty())
-            || checkout.choosing_network.with(|coin| !coin.is_empty())
+        search.with(|typed| !typed.is_empty()) || checkout.within.with(|row| !row.is_empty())
     };
-    let icon = view! { <AssetIcon asset=&first.asset badge=None /> };
+    let icon = view! { <AssetIcon quote=first has_badge=false /> };
     Some(view! {
         <Row
             class="option has-more"
-            test_id=format!("networks-{asset}")
+            test_id=row.clone()
             codes=codes
             icon=icon.into_any()
             name=first.asset_name.clone()
-            is_last=false
+            marks=Vec::new()
             detail=Arc::new(detail)
             is_hidden=Box::new(is_hidden)
             on_press=Box::new(move || {
-                checkout.choosing_network.set(asset.clone());
+                checkout.within.set(row.clone());
                 focus_heading(checkout);
             })
         />
     })
+}
+
+/// A wallet of this browser, by its row. The assets that it can pay are the next step.
+#[component]
+pub(super) fn WalletRow<'a>(
+    row: &'a str,
+    name: &'a str,
+    icon: &'a str,
+    payable: &'a [&'a Quote],
+    search: RwSignal<String>,
+) -> impl IntoView + use<> {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let mut assets: Vec<&str> = payable.iter().map(|quote| quote.asset.as_str()).collect();
+    assets.dedup();
+    let assets = assets.join(" · ");
+    let is_hidden = move || {
+        search.with(|typed| !typed.is_empty()) || checkout.within.with(|row| !row.is_empty())
+    };
+    let chosen = row.to_owned();
+    view! {
+        <Row
+            class="option has-more"
+            test_id=row.to_owned()
+            codes=payable.iter().map(|quote| quote.crypto_code.clone()).collect()
+            icon=view! { <img class="wallet-icon" src=icon.to_owned() alt="" /> }.into_any()
+            name=i18n.text_with("wallet_pay", &[("wallet", name)])
+            marks=Vec::new()
+            detail=Arc::new(move || assets.clone())
+            is_hidden=Box::new(is_hidden)
+            on_press=Box::new(move || {
+                checkout.within.set(chosen.clone());
+                focus_heading(checkout);
+            })
+        />
+    }
 }
 
 fn is_any_available(checkout: Checkout, codes: &[String]) -> bool {
@@ -108,7 +152,7 @@ fn Row(
     codes: Vec<String>,
     icon: AnyView,
     name: String,
-    is_last: bool,
+    marks: Vec<&'static str>,
     detail: Arc<dyn Fn() -> String + Send + Sync>,
     is_hidden: Box<dyn Fn() -> bool + Send>,
     on_press: Box<dyn Fn()>,
@@ -118,6 +162,14 @@ fn Row(
         let codes = codes.clone();
         move |_| is_any_available(checkout, &codes)
     });
+    let marks = marks.into_iter().map(|key| {
+        view! {
+            <small class="mark" data-testid=key>
+                {i18n.text(key)}
+            </small>
+        }
+    });
+    let marks = marks.collect_view();
     let reason = Arc::clone(&detail);
     let press = move |_| {
         if is_available.get_untracked() {
@@ -143,16 +195,8 @@ fn Row(
             >
                 {icon}
                 <span class="what">
-                    <b>{name}</b>
+                    <b>{name} {marks}</b>
                     <small>{move || detail()}</small>
-                    {is_last
-                        .then(|| {
-                            view! {
-                                <small class="last" data-testid="last-used">
-                                    {i18n.text("last_used")}
-                                </small>
-                            }
-                        })}
                 </span>
                 <Cost codes=codes />
             </button>
@@ -187,26 +231,30 @@ pub(super) fn Cost(codes: Vec<String>) -> impl IntoView {
     })
 }
 
-/// What its row says below the name: with the reason, and what would fit where the price is known.
-pub(super) fn detail(checkout: Checkout, i18n: I18n, quote: &Quote) -> String {
-    let Some(reason) = quote.reason else {
-        return quote.detail.clone();
+/// What its row says below the name. Reads a signal.
+pub(super) fn detail(checkout: Checkout, quote: &Quote) -> String {
+    let reason = quote.reason.map(|reason| match reason {
+        Unavailable::BelowMinimum => "below_minimum",
+        Unavailable::AboveMaximum => "above_maximum",
+        Unavailable::NotPriced => "not_priced",
+        Unavailable::UnknownAsset => "unknown_asset",
+    });
+    let Some(shared) = checkout.shared() else {
+        return String::new();
     };
-    let (key, key_with_price) = match reason {
-        Unavailable::BelowMinimum => ("below_minimum", "below_minimum_price"),
-        Unavailable::AboveMaximum => ("above_maximum", "above_maximum_price"),
-        Unavailable::NotPriced => ("not_priced", ""),
-        Unavailable::UnknownAsset => ("unknown_asset", ""),
-    };
-    let amount = quote.limit_shown.as_deref().unwrap_or_default();
-    let why = match &quote.limit_in_order_currency {
-        Some(price) => {
-            let price = checkout.money(price.as_str());
-            i18n.text_with(key_with_price, &[("amount", amount), ("price", &price)])
-        }
-        None => i18n.text_with(key, &[("amount", amount)]),
-    };
-    format!("{} · {why}", quote.detail)
+    let offer = checkout.offer.get();
+    shared.host.detail(
+        offer.as_ref().map_or("", |offer| &offer.currency),
+        &quote.detail,
+        quote.takes_seconds,
+        quote.fee_in_order_currency.as_ref().map(AmountText::as_str),
+        reason,
+        quote.limit_shown.as_deref(),
+        quote
+            .limit_in_order_currency
+            .as_ref()
+            .map(AmountText::as_str),
+    )
 }
 
 /// Notes that the prices have changed: for eyes, since screen readers get an announcement.

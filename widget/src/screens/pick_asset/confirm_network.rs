@@ -30,12 +30,12 @@ fn Step<'a>(quote: &'a Quote) -> impl IntoView + use<> {
     ];
     view! {
         <div class="step" data-testid="network">
-            <Heading text=i18n.text("network") />
+            <Heading text=i18n.text_with("network", &names) />
             <div class="option" part="option">
-                <AssetIcon asset=&quote.asset badge=quote.badge.as_deref() />
+                <AssetIcon quote=quote has_badge=true />
                 <span class="what">
-                    <b>{quote.name.clone()}</b>
-                    <small>{quote.asset_name.clone()}</small>
+                    <b>{quote.asset_name.clone()}</b>
+                    <small>{format!("{} · {}", quote.asset, quote.network)}</small>
                 </span>
                 <Cost codes=vec![quote.crypto_code.clone()] />
             </div>
@@ -82,7 +82,7 @@ fn Actions<'a>(quote: &'a Quote) -> impl IntoView + use<> {
     let unavailable = move || {
         let text = match checkout.quote(&code) {
             Some(quote) if quote.available => return None,
-            Some(quote) => detail(checkout, i18n, &quote),
+            Some(quote) => detail(checkout, &quote),
             None => i18n.text("asset_gone"),
         };
         Some(view! { <p>{text}</p> })

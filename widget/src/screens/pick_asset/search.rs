@@ -13,7 +13,7 @@ use crate::i18n::{I18n, use_i18n};
 use crate::state::{Checkout, use_checkout};
 
 /// More assets than fit a glance.
-const MANY: usize = 6;
+const MANY: usize = 10;
 /// Pause in typing after which the number of assets that are left is announced.
 const PAUSE_MS: i32 = 600;
 
@@ -22,7 +22,7 @@ pub(super) fn SearchField(search: RwSignal<String>) -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let are_many = Memo::new(move |_| {
         let quotes = checkout.shown_quotes();
-        quotes.is_some_and(|quotes| quotes.len() > MANY)
+        quotes.is_some_and(|quotes| quotes.len() >= MANY)
     });
     let start = move |typed: String| {
         search.set(typed.clone());
@@ -38,14 +38,14 @@ pub(super) fn SearchField(search: RwSignal<String>) -> impl IntoView {
             start(String::new());
         }
     };
-    let is_choosing_network = move || checkout.choosing_network.with(|coin| !coin.is_empty());
+    let is_within = move || checkout.within.with(|row| !row.is_empty());
     move || {
         if !are_many.get() {
             search.set(String::new());
             return None;
         }
         Some(view! {
-            <div class="find" hidden=is_choosing_network>
+            <div class="find" hidden=is_within>
                 <input
                     class="search"
                     part="input"
