@@ -299,7 +299,7 @@ async fn every_command_prints_json() {
     };
     let shown = check("orders show", &[id], &token).await;
     let version = shown["order"]["version"].to_string();
-    let decision = ["--decision", "close", "--reason", "agreed"];
+    let decision = ["--decision", "resolve", "--reason", "agreed"];
     let decision = [&[id, "--seen", &version][..], &decision].concat();
     for (name, rest) in [
         ("orders list", &[][..]),

@@ -28,7 +28,7 @@ async fn an_operator_decides_once_with_a_reason_about_an_open_question() {
     let path = format!("/api/orders/{}/decision", checkout.order);
     let version = ada.order(&checkout.order).await["version"].clone();
     let body = |decision: &str, reason: &str| json!({ "decision": decision, "reason": reason, "version": version });
-    for (decision, reason, field) in [("close", " ", "reason"), ("pay", "x", "decision")] {
+    for (decision, reason, field) in [("resolve", " ", "reason"), ("pay", "x", "decision")] {
         let refused = ada.post(&path, &body(decision, reason)).await;
         refused.with(400).naming(field);
     }
@@ -86,7 +86,7 @@ async fn the_api_needs_an_operators_token_and_the_role_for_a_change() {
         (true, format!("/api/deliveries/{event}/redeliver")),
         (true, "/api/webhooks/demo/test".to_owned()),
     ] {
-        let body = json!({ "decision": "close", "reason": "no", "version": 1 });
+        let body = json!({ "decision": "resolve", "reason": "no", "version": 1 });
         let (method, body) = if is_change {
             (Method::POST, Some(&body))
         } else {
@@ -243,7 +243,7 @@ writer   | 1 | webhooks test other | the store other has no webhook
 writer   | 2 | orders list --after ord_1 | after:
 writer   | 2 | orders list --status gone | awaiting_payment
 writer   | 2 | orders list --limit 101 | 101
-writer   | 2 | orders resolve ord_1 --decision close --reason x | --seen <VERSION>
+writer   | 2 | orders resolve ord_1 --decision resolve --reason x | --seen <VERSION>
 writer   | 2 | orders list --token canary | unexpected argument '--token'
 writer   | 1 | orders list --at SANDBOX | is another program at this address
 writer   | 1 | orders list --at NOTHING | no proxy answers at NOTHING, its admin_listen: is it running

@@ -204,7 +204,7 @@ async fn a_writer_decides_on_the_page_and_a_reader_does_not() {
     assert!(page.text.contains("Your role is read"), "{}", page.text);
     assert!(!page.text.contains("Accept as paid</button>"));
     let csrf = hidden(&page, "csrf");
-    let form = decision(&csrf, "1", "x", "close");
+    let form = decision(&csrf, "1", "x", "resolve");
     rita.post(&path, &form).await.with(403);
     for action in ["test", "enable"] {
         let path = format!("/stores/demo/{action}");
@@ -226,7 +226,7 @@ async fn a_writer_decides_on_the_page_and_a_reader_does_not() {
         (&*version, &*long, 400, "reason: write why"),
         ("1", "refund agreed", 409, "Nothing was done: "),
     ] {
-        let form = decision(&csrf, version, reason, "close");
+        let form = decision(&csrf, version, reason, "resolve");
         let refused = ada.post(&path, &form).await.with(status).text;
         let kept = format!("required maxlength=\"500\">{reason}</textarea>");
         assert!(refused.contains(text), "{refused}");

@@ -49,7 +49,7 @@ async fn assert_changes_nothing(
     status: u16,
 ) {
     let token = ("csrf", csrf);
-    let closes = decision(csrf, "1", "refund agreed", "close");
+    let closes = decision(csrf, "1", "refund agreed", "resolve");
     for (path, form) in [
         (format!("orders/{order}/decision"), &closes[..]),
         (
@@ -158,7 +158,7 @@ async fn staff_decides_by_role_and_the_audit_log_names_the_store_and_the_person(
     let world = World::start().await;
     let checkout = underpaid(&world).await;
     let operator = world.operator(secrets::OPERATOR_TOKEN);
-    let waits = operator.decide(&checkout.order, "keep_waiting").await;
+    let waits = operator.decide(&checkout.order, "snooze").await;
     waits.with(200);
     let path = format!("/staff/orders/{}", checkout.order);
     let mut reader = staff(&world, &json!({ "person": "Rui" })).await;
@@ -174,7 +174,7 @@ async fn staff_decides_by_role_and_the_audit_log_names_the_store_and_the_person(
     let mut zoe = zoe(&world).await;
     let page = zoe.get(&path).await.with(200);
     // The store learns what an operator did, and neither the name nor the note.
-    let waits = "Operator: keep waiting";
+    let waits = "Operator: snooze";
     assert!(page.text.contains(waits), "{}", page.text);
     let mut words = page.text.split(|letter: char| !letter.is_alphanumeric());
     assert!(words.all(|word| word != "ada") && !page.text.contains("agreed by phone"));
@@ -225,7 +225,7 @@ async fn a_replaced_key_and_a_withdrawn_permission_end_sessions() {
     line(&program, 1, RELOADED).await;
     let csrf = zoe.csrf("/staff/").await;
     let path = format!("/staff/orders/{}/decision", checkout.order);
-    let form = decision(&csrf, "1", "refund agreed", "close");
+    let form = decision(&csrf, "1", "refund agreed", "resolve");
     zoe.post(&path, &form).await.with(403);
     let wanted = json!({ "role": "write" });
     let refused = world.store().post("/v1/staff_links", &wanted).await;

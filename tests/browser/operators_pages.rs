@@ -78,7 +78,7 @@ async fn sign_in(browser: &Browser, world: &World) {
     browser
         .type_keys(format!("ada\u{e004}{}\u{e007}", secrets::OPERATOR_PASSWORD))
         .await;
-    wait_for_heading(browser, "Needs a person").await;
+    wait_for_heading(browser, "Needs attention").await;
 }
 
 async fn wait_for_heading(browser: &Browser, text: &str) {
@@ -138,7 +138,7 @@ async fn check_pages_of_staff(browser: &Browser, world: &World, order: &str) {
     wait_for_heading(browser, "Quiet Goods").await;
     // The button has the focus.
     browser.type_keys("\u{e007}".to_owned()).await;
-    wait_for_heading(browser, "Needs a person").await;
+    wait_for_heading(browser, "Needs attention").await;
     let order = format!("/staff/orders/{order}");
     let unopened = link(world).await.replace(&world.proxy_url(), "");
     let pages = ["/staff/", &*order, &*unopened, "/staff/open/0"];

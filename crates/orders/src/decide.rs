@@ -3,12 +3,13 @@
 //! | decision | order not credited | order credited |
 //! |---|---|---|
 //! | accept as paid | `paid`, credited by the attempt in question | refused |
-//! | keep waiting | unchanged | unchanged |
-//! | close | `cancelled`; no later payment credits it | unchanged |
+//! | snooze | unchanged | unchanged |
+//! | resolve | `cancelled`; no later payment credits it | unchanged |
 //!
 //! Each of them ends the request for attention until something new happens. After a closing decision only another decision
 //! credits the order: a payment that arrives later is reported as late.
 
+use florin_money::{Amount, CryptoCode};
 use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
@@ -23,9 +24,9 @@ pub enum DecisionKind {
     /// The order is credited, whatever the gateway reports.
     AcceptAsPaid,
     /// The order stays as it is.
-    KeepWaiting,
+    Snooze,
     /// Nothing more is expected. An order that is not credited is cancelled.
-    Close,
+    Resolve,
 }
 
 /// A decision that ended an order.
@@ -65,8 +66,10 @@ pub enum AttentionCause {
     Reverted,
     /// It was paid after the invoice had expired.
     LatePayment,
-    /// It was paid twice.
+    /// Another payment came for an order that was paid or closed.
     SecondPayment,
+    /// More than the price came with its payment.
+    Overpaid,
 }
 
 /// Why a decision was not carried out.
@@ -132,9 +135,33 @@ impl Aggregate {
                 Cause::SecondPayment,
                 order.late_payment == Some(LatePayment::Second),
             ),
+            (Cause::Overpaid, order.status == OrderStatus::Overpaid),
         ];
         let present = all.into_iter().filter(|(_, is_present)| *is_present);
         present.map(|(cause, _)| cause).collect()
+    }
+
+    /// What the store owes the customer, by attempt: what exceeds the price on the credited attempt, and all that came on
+    /// another attempt of a paid order or on any of a closed one. The asset is missing if the gateway never named it.
+    pub fn owed(&self) -> Vec<(Option<&CryptoCode>, Amount)> {
+        let order = &self.order;
+        if !order.status.is_settled() && !order.is_closed_by_operator() {
+            return Vec::new();
+        }
+        let owed = self.attempts.iter().filter_map(|attempt| {
+            let progress = &attempt.invoice().filter(|_| attempt.has_money())?.progress;
+            let terms = attempt.terms.custom();
+            let is_credited = order.status.is_settled() && order.is_current(attempt);
+            let price = if is_credited {
+                terms?.requested.amounts.crypto
+            } else {
+                Amount::ZERO
+            };
+            let owed = progress.received.crypto.checked_sub(price).ok()?;
+            let asset = terms.map(|terms| &terms.crypto_code);
+            (!owed.is_zero()).then_some((asset.or(progress.paid_in.as_ref()), owed))
+        });
+        owed.collect()
     }
 
     /// Requests attention from `now` on, if there is a cause.
@@ -180,8 +207,8 @@ impl Aggregate {
         }
         let applied = match decision {
             DecisionKind::AcceptAsPaid => self.accept(now)?,
-            DecisionKind::KeepWaiting => AppliedDecision::default(),
-            DecisionKind::Close => self.close(now)?,
+            DecisionKind::Snooze => AppliedDecision::default(),
+            DecisionKind::Resolve => self.resolve(now)?,
         };
         self.attention_since = None;
         let order = &mut self.order;
@@ -207,7 +234,7 @@ impl Aggregate {
         })
     }
 
-    fn close(&mut self, now: Timestamp) -> Result<AppliedDecision, DecisionError> {
+    fn resolve(&mut self, now: Timestamp) -> Result<AppliedDecision, DecisionError> {
         let order = &mut self.order;
         if order.status.is_settled() {
             return Ok(AppliedDecision::default());

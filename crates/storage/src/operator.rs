@@ -100,10 +100,10 @@ pub enum DecideError {
 pub enum AuditAction {
     /// Decided that an order is paid.
     AcceptAsPaid,
-    /// Decided to wait.
-    KeepWaiting,
+    /// Decided to wait for news.
+    Snooze,
     /// Decided that an order is over.
-    Close,
+    Resolve,
     /// Requested a redelivery of an event.
     Redeliver,
     /// Sent a test event to a store's webhook.

@@ -34,11 +34,11 @@ pub(crate) fn texts(cause: AttentionCause) -> (&'static str, &'static str) {
         AttentionCause::Underpaid => (
             "Underpaid",
             "The gateway completed the payment with less than the price. Ask the customer for the rest, which is \
-             found by itself; or accept what came; or refund it and close the order.",
+             found by itself; or accept what came; or refund it and resolve the entry.",
         ),
         AttentionCause::EndedWithMoney => (
             "Ended with money",
-            "Money arrived, and then the order ended without a credit. Ask the gateway where the money is, then accept the order or refund the customer and close it.",
+            "Money arrived, and then the order ended without a credit. Ask the gateway where the money is, then accept the order, or refund the customer and resolve the entry.",
         ),
         AttentionCause::Reverted => (
             "Credit contradicted",
@@ -48,12 +48,17 @@ pub(crate) fn texts(cause: AttentionCause) -> (&'static str, &'static str) {
         AttentionCause::LatePayment => (
             "Paid late",
             "The payment came after the invoice had expired. It covered the amounts of that invoice and was credited; \
-             the asset may be worth less by now. Close the entry once you have decided to ship.",
+             the asset may be worth less by now. Resolve the entry once you have decided to ship.",
         ),
         AttentionCause::SecondPayment => (
-            "Paid twice",
+            "Money owed: another payment",
             "More money arrived for an order that is paid or closed. Refund it or agree with the customer on what it \
-             is for, then close the entry.",
+             is for, then resolve the entry.",
+        ),
+        AttentionCause::Overpaid => (
+            "Money owed: overpaid",
+            "More than the price arrived, and the order is paid. Refund what exceeds it or agree with the customer on \
+             what it is for, then resolve the entry.",
         ),
     }
 }

@@ -34,7 +34,7 @@ pub(crate) async fn style() -> impl IntoResponse {
 }
 
 const OPERATOR_PAGES: [(&str, &str); 7] = [
-    ("/", "Needs a person"),
+    ("/", "Needs attention"),
     ("/orders", "Orders"),
     ("/settlements", "Settlements"),
     ("/stores", "Stores"),
@@ -45,7 +45,7 @@ const OPERATOR_PAGES: [(&str, &str); 7] = [
 
 /// Pages of a store's staff: what belongs to all stores is left out.
 const STAFF_PAGES: [(&str, &str); 4] = [
-    ("/", "Needs a person"),
+    ("/", "Needs attention"),
     ("/orders", "Orders"),
     ("/settlements", "Settlements"),
     ("/stores", "Webhook"),

@@ -286,7 +286,7 @@ fn history(history: &Value) -> String {
     };
     if !order["attention_since"].is_null() {
         let causes = table("  ", &elements(order, "attention"), "title sentence");
-        section("Needs a person", causes + &decisions(order));
+        section("Needs attention", causes + &decisions(order));
     }
     let attempts = elements(history, "attempts").into_iter();
     let attempts: Vec<String> = attempts.map(|attempt| facts(attempt, ATTEMPT)).collect();

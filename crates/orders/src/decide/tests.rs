@@ -96,8 +96,32 @@ fn more_than_the_price_of_an_accepted_order_is_a_late_payment() {
 }
 
 #[test]
+fn what_exceeds_the_price_is_owed_and_waits_for_a_person() {
+    let mut aggregate = awaiting();
+    let twice = received("COMPLETED", "0.00061946", "39.80", "39.80");
+    assert_eq!(observe(&mut aggregate, 20, twice), [E::Paid, E::Overpaid]);
+    assert_eq!(aggregate.attention_causes(), [AttentionCause::Overpaid]);
+    assert_eq!(aggregate.attention_since, Some(at(20)));
+    let owed = |aggregate: &Aggregate| {
+        let owed = aggregate.owed().into_iter();
+        let owed = owed.map(|(asset, owed)| format!("{owed} {}", asset.unwrap()));
+        owed.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(owed(&aggregate), "0.00030973 BTC");
+    aggregate.decide(D::Resolve, at(30)).unwrap();
+    assert_eq!(aggregate.attention_since, None);
+    assert_eq!(aggregate.order.status, S::Overpaid);
+
+    let mut closed = underpaid(D::Resolve);
+    observe(&mut closed, 40, exact("COMPLETED"));
+    assert_eq!(owed(&closed), "0.00030973 BTC");
+    assert_eq!(owed(&underpaid(D::Snooze)), "");
+    assert_eq!(owed(&underpaid(D::AcceptAsPaid)), "");
+}
+
+#[test]
 fn no_payment_credits_a_closed_order() {
-    let mut aggregate = underpaid(D::Close);
+    let mut aggregate = underpaid(D::Resolve);
     assert_eq!(aggregate.order.status, S::Cancelled);
     assert!(!aggregate.order.takes_attempts(at(40)));
     assert_eq!(
@@ -114,7 +138,7 @@ fn no_payment_credits_a_closed_order() {
 
 #[test]
 fn waiting_changes_nothing_and_news_calls_again() {
-    let mut aggregate = underpaid(D::KeepWaiting);
+    let mut aggregate = underpaid(D::Snooze);
     assert_eq!(aggregate.order.status, S::Underpaid);
     assert_eq!(observe(&mut aggregate, 40, too_little()), []);
     assert_eq!(aggregate.attention_since, None);
@@ -144,15 +168,19 @@ fn a_refused_decision_changes_nothing() {
     let nothing = DecisionError::NothingToDecide(S::AwaitingPayment);
     for (aggregate, decision, error) in [
         (&waits, D::AcceptAsPaid, nothing),
-        (&waits, D::KeepWaiting, nothing),
-        (&waits, D::Close, nothing),
+        (&waits, D::Snooze, nothing),
+        (&waits, D::Resolve, nothing),
         (&completed, D::AcceptAsPaid, DecisionError::AlreadyCredited),
         (
             &underpaid(D::AcceptAsPaid),
             D::AcceptAsPaid,
             DecisionError::AlreadyCredited,
         ),
-        (&underpaid(D::Close), D::Close, DecisionError::AlreadyClosed),
+        (
+            &underpaid(D::Resolve),
+            D::Resolve,
+            DecisionError::AlreadyClosed,
+        ),
     ] {
         let mut after = aggregate.clone();
         assert_eq!(after.decide(decision, at(40)), Err(error));
@@ -167,7 +195,7 @@ fn a_blocked_order_without_an_invoice_has_no_payment_to_accept() {
     aggregate.attempts[0].state = crate::AttemptState::Abandoned(crate::Abandoned::Blocked);
     let refused = aggregate.decide(D::AcceptAsPaid, at(30));
     assert_eq!(refused, Err(DecisionError::NoPayment));
-    aggregate.decide(D::Close, at(30)).unwrap();
+    aggregate.decide(D::Resolve, at(30)).unwrap();
     assert_eq!(aggregate.order.status, S::Cancelled);
 }
 

@@ -28,11 +28,11 @@ where
 fn stored_names_never_change() {
     are_stored::<PriceSource>("catalogue store_server order_token customer");
     are_stored::<Flow>("custom hosted");
-    are_stored::<DecisionKind>("accept_as_paid keep_waiting close");
+    are_stored::<DecisionKind>("accept_as_paid snooze resolve");
     are_stored::<DecisionOutcome>("accepted closed");
     are_stored::<AttentionCause>(
         "needs_review address_changed blocked underpaid ended_with_money reverted late_payment \
-         second_payment",
+         second_payment overpaid",
     );
     are_stored::<Abandoned>("refused outcome_unknown blocked");
     are_stored::<PaymentState>(

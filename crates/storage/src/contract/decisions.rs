@@ -107,7 +107,7 @@ async fn orders_that_wait_for_a_person_are_listed_until_a_decision() {
     let ids: Vec<OrderId> = found.iter().map(|it| it.order.id.clone()).collect();
     assert_eq!(ids, [id(1), id(2)]);
     assert_eq!(found[1].attention_since, Some(at(40)));
-    for (number, kind) in [(1, DecisionKind::Close), (2, DecisionKind::KeepWaiting)] {
+    for (number, kind) in [(1, DecisionKind::Resolve), (2, DecisionKind::Snooze)] {
         let decision = decision(number, kind, version(&test, number).await);
         test.decide(&id(number), &decision, at(50)).await.unwrap();
     }

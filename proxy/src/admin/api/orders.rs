@@ -110,7 +110,7 @@ pub(crate) async fn history(
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DecisionRequest {
-    /// `accept_as_paid`, `keep_waiting` or `close`.
+    /// `accept_as_paid`, `snooze` or `resolve`.
     pub(crate) decision: String,
     /// Why; the audit log keeps it.
     pub(crate) reason: String,
@@ -139,7 +139,7 @@ pub(crate) async fn decide_as(
 ) -> Result<Snapshot, OperatorError> {
     let id = OrderId::parse(id).map_err(|_| OperatorError::NotFound("order"))?;
     let kind: DecisionKind = request.decision.parse().map_err(|_| {
-        OperatorError::invalid("decision", "write accept_as_paid, keep_waiting or close")
+        OperatorError::invalid("decision", "write accept_as_paid, snooze or resolve")
     })?;
     let decision = NewDecision {
         id: new_audit_id(app),

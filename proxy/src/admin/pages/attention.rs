@@ -50,7 +50,7 @@ pub(crate) async fn page(
         @if !found.is_empty() { (proxy(&found)) }
         (waiting)
     };
-    Ok(pages::page(&viewer, "/", "Needs a person", &content))
+    Ok(pages::page(&viewer, "/", "Needs attention", &content))
 }
 
 fn proxy(found: &[Finding]) -> Markup {
@@ -224,8 +224,8 @@ pub(crate) fn decision_form(
 fn name_and_tone(kind: DecisionKind) -> (&'static str, &'static str) {
     match kind {
         DecisionKind::AcceptAsPaid => ("Accept as paid", "main"),
-        DecisionKind::KeepWaiting => ("Keep waiting", "plain"),
-        DecisionKind::Close => ("Close", "danger"),
+        DecisionKind::Snooze => ("Keep waiting", "plain"),
+        DecisionKind::Resolve => ("Close", "danger"),
     }
 }
 
@@ -234,13 +234,13 @@ fn effect(kind: DecisionKind, status: OrderStatus) -> &'static str {
         DecisionKind::AcceptAsPaid => {
             "Accept as paid credits the order for good and sends order.paid."
         }
-        DecisionKind::KeepWaiting => {
+        DecisionKind::Snooze => {
             "Keep waiting changes nothing and calls you again when there is news."
         }
-        DecisionKind::Close if status.is_settled() => {
+        DecisionKind::Resolve if status.is_settled() => {
             "Close ends this entry; the order stays paid."
         }
-        DecisionKind::Close => {
+        DecisionKind::Resolve => {
             "Close cancels the order for good and sends order.cancelled; no payment credits it any more."
         }
     }

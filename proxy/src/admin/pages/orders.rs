@@ -121,7 +121,7 @@ fn row(viewer: &Viewer, aggregate: &Aggregate) -> Markup {
             }
             td data-label="Status" {
                 (pages::status(order.status))
-                @if aggregate.attention_since.is_some() { span.badge.bad { "needs a person" } }
+                @if aggregate.attention_since.is_some() { span.badge.bad { "needs attention" } }
             }
             td.number data-label="Price" { (order.terms.amount) " " (order.terms.currency) }
             td data-label="Asset" { @if let Some(terms) = terms { (terms.crypto_code) } @else { "–" } }

@@ -147,7 +147,7 @@ async fn happens(storage: PostgresStorage, step: Step, n: u8, other: bool) -> bo
                 kind: if is_accepted {
                     DecisionKind::AcceptAsPaid
                 } else {
-                    DecisionKind::Close
+                    DecisionKind::Resolve
                 },
                 version: storage.found(n).await.order.version,
                 actor: Actor::operator("ada"),
