@@ -37,6 +37,7 @@ fn init_writes_a_private_configuration_that_is_complete_for_the_sandbox() {
         r#"  import { Webhook } from "standardwebhooks";"#,
         &format!("  florin-proxy --config {}", file.display()),
         "  florin-sandbox --callback-url \"http://127.0.0.1:8080/callbacks/$(sed ",
+        "The operator's page, http://127.0.0.1:9090/, takes the name owner and the password ",
     ];
     assert_ended(&written, 0, &lines);
     let mode = fs::metadata(&file).unwrap().permissions().mode();
@@ -44,11 +45,14 @@ fn init_writes_a_private_configuration_that_is_complete_for_the_sandbox() {
     assert_eq!(check(&file, &[]).printed, IS_COMPLETE);
     // No secret is printed.
     let text = fs::read_to_string(&file).unwrap();
-    let keys = ["callback_token = \"", "secret_key = \"", "secret = \""];
-    let is_secret = |line: &&str| keys.iter().any(|key| line.starts_with(key));
+    let keys = ["callback_token", "secret_key", "secret", "password_hash"];
+    let is_secret = |line: &&str| {
+        keys.iter()
+            .any(|key| line.starts_with(&format!("{key} = \"")))
+    };
     let secrets = text.lines().filter(is_secret);
     let secrets: Vec<&str> = secrets.filter_map(|line| line.split('"').nth(1)).collect();
-    assert_eq!(secrets.len(), 4, "{text}");
+    assert_eq!(secrets.len(), 5, "{text}");
     assert!(
         !secrets
             .iter()
@@ -65,7 +69,7 @@ fn init_writes_each_secret_to_a_file() {
     assert_ended(&written, 0, &[]);
     assert_ended(&check(&file, &[]), 0, &[]);
     let text = fs::read_to_string(&file).unwrap();
-    assert_eq!(fs::read_dir(&secrets).unwrap().count(), 6);
+    assert_eq!(fs::read_dir(&secrets).unwrap().count(), 7);
     for secret in fs::read_dir(&secrets).unwrap().map(Result::unwrap) {
         let mode = secret.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);

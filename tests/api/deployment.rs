@@ -82,6 +82,7 @@ fn the_unit_is_valid_isolated_and_hands_each_secret_to_the_proxy() {
         // As an operator completes it, and as systemd 254 makes it: readable by the group.
         let content = match name {
             "store_webhook_secret" => secrets::WEBHOOK.to_owned(),
+            "operator_password_hash" => fs::read_to_string(credentials.join(name)).unwrap(),
             _ => format!("0123456789abcdef0123456789abcdef{name}"),
         };
         let secret = credentials.join(name);

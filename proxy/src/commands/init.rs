@@ -13,7 +13,7 @@ use florin_proxy::config::{Given, Problem, parse, template};
 use serde_json::json;
 use url::{Host, Url};
 
-use crate::commands::secrets::Kind;
+use crate::commands::secrets::{Kind, draw_password};
 
 /// What is written.
 #[derive(Args)]
@@ -82,6 +82,9 @@ impl Language {
 }
 
 const SKU: &str = "mug";
+/// The name of the first operator, and where the operator's page is by default.
+const OPERATOR: &str = "owner";
+const OPERATORS_PAGE: &str = "http://127.0.0.1:9090/";
 
 /// With `--secrets`: of a secret's key the key of its file, and the file's name in deploy/systemd/florin-proxy.service.
 fn secret_file(key: &str) -> Option<(&'static str, &'static str)> {
@@ -92,6 +95,7 @@ fn secret_file(key: &str) -> Option<(&'static str, &'static str)> {
         "store.secret_key" => ("store.secret_key_file", "store_secret_key"),
         "store.webhook.secret" => ("store.webhook.secret_file", "store_webhook_secret"),
         "store.token_keys.secret" => ("store.token_keys.secret_file", "store_token_key"),
+        "operator.password_hash" => ("operator.password_hash_file", "operator_password_hash"),
         _ => return None,
     })
 }
@@ -106,7 +110,17 @@ const PLACEHOLDER: &str = "…";
 pub(crate) fn run(init: &Init, file: Option<&Path>, json: bool) -> anyhow::Result<()> {
     let file = file.unwrap_or(Path::new("florin.toml"));
     let addresses = init.addresses()?;
+    let password = draw_password();
+    let hash = florin_proxy::hash_password(&password.as_str().into());
     let mut values = init.values(&addresses, file)?;
+    values.extend([
+        ("operator.name", OPERATOR.to_owned()),
+        (
+            "operator.password_hash",
+            hash.context("the password's hash")?,
+        ),
+        ("operator.role", "write".to_owned()),
+    ]);
     let mut missing = unfinished(&template("", &values), file)?;
     require_new(file)?;
     let secrets = match &init.secrets {
@@ -131,6 +145,7 @@ pub(crate) fn run(init: &Init, file: Option<&Path>, json: bool) -> anyhow::Resul
             "secret_files": secrets,
             "tag": [script, element],
             "receiver": init.language.receiver().1,
+            "operator": { "page": OPERATORS_PAGE, "name": OPERATOR, "password": password },
             "missing": missing.collect::<Vec<_>>(),
             "commands": commands,
         });
@@ -164,6 +179,10 @@ pub(crate) fn run(init: &Init, file: Option<&Path>, json: bool) -> anyhow::Resul
     for line in receiver.lines() {
         println!("  {line}");
     }
+    println!(
+        "\nThe operator's page, {OPERATORS_PAGE}, takes the name {OPERATOR} and the password {password}. Keep it: only its hash \
+         is written."
+    );
     println!("\nNext:\n");
     for command in commands {
         println!("  {command}");

@@ -61,6 +61,13 @@ impl Kind {
     }
 }
 
+/// A password of 80 random bits.
+pub(crate) fn draw_password() -> String {
+    let mut bytes = [0; 10];
+    SystemRandom.fill(&mut bytes);
+    hex::encode(bytes)
+}
+
 pub(crate) fn run(action: &Action, json: bool) -> anyhow::Result<()> {
     match action {
         Action::New { kind } => {

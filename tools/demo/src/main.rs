@@ -185,7 +185,7 @@ async fn serve(
         if let Some((program, arguments)) = args.command.split_first() {
             return run_beside(program, arguments, secrets, shutdown).await;
         }
-        print_welcome(ports, folder, database.url.is_some());
+        print_welcome(ports, secrets, folder, database.url.is_some());
         if chain.is_some() {
             println!(
                 "  Pay with a wallet, on a chain on this machine:\n       Wallet    {}\n",

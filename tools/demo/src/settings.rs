@@ -8,6 +8,9 @@ use base64::engine::general_purpose::STANDARD;
 use florin_money::Currency;
 use florin_shop::{DONATIONS_TOML, PRODUCTS_TOML};
 
+/// The name with which the operator signs in.
+pub(crate) const OPERATOR: &str = "owner";
+
 #[derive(Clone, Copy)]
 pub(crate) struct Ports {
     pub(crate) proxy: u16,
@@ -35,8 +38,10 @@ impl Ports {
         self.proxy + 20 + u16::from(number)
     }
 
+    /// The first one has the port of a single proxy.
     pub(crate) fn replica_admin(self, number: u8) -> u16 {
-        self.proxy + 30 + u16::from(number)
+        let of_several = self.proxy + 30 + u16::from(number);
+        if number == 1 { self.admin } else { of_several }
     }
 
     pub(crate) fn chain(self) -> u16 {
@@ -44,7 +49,7 @@ impl Ports {
     }
 }
 
-/// Secrets of one run. None of them is printed.
+/// Secrets of one run. Only the operator's password is printed.
 pub(crate) struct Secrets {
     api_key: String,
     api_secret: String,
@@ -54,6 +59,7 @@ pub(crate) struct Secrets {
     pub(crate) token_key: String,
     /// `whsec_` and base64 of 24 bytes.
     pub(crate) webhook_secret: String,
+    pub(crate) operator_password: String,
 }
 
 impl Secrets {
@@ -65,6 +71,7 @@ impl Secrets {
             secret_key: format!("sk_{}", random_hex::<32>()),
             token_key: random_hex::<32>(),
             webhook_secret: format!("whsec_{}", STANDARD.encode(random::<24>())),
+            operator_password: random_hex::<10>(),
         }
     }
 
@@ -131,7 +138,10 @@ pub(crate) fn florin_toml(
         secret_key,
         token_key,
         webhook_secret,
+        operator_password,
     } = secrets;
+    let password_hash = florin_proxy::hash_password(&operator_password.as_str().into());
+    let password_hash = password_hash.expect("a short text is hashed");
     let here = format!("sqlite://{}", folder.join("florin.db").display());
     let database_url = database_url.unwrap_or(&here);
     format!(
@@ -147,6 +157,11 @@ api_key = "{api_key}"
 api_secret = "{api_secret}"
 callback_token = "{callback_token}"
 checkout_url = "http://127.0.0.1:{sandbox}/checkout"
+
+[[operator]]
+name = "{OPERATOR}"
+password_hash = "{password_hash}"
+role = "write"
 
 [[store]]
 id = "demo"

@@ -7,14 +7,20 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::proxies::Replicas;
-use crate::settings::Ports;
+use crate::settings::{OPERATOR, Ports, Secrets};
 
 /// Prints the addresses, the ones to try first first.
-pub(crate) fn print_welcome(ports: Ports, folder: &Path, has_database_elsewhere: bool) {
+pub(crate) fn print_welcome(
+    ports: Ports,
+    secrets: &Secrets,
+    folder: &Path,
+    has_database_elsewhere: bool,
+) {
     let Ports {
         proxy,
         shop,
         sandbox,
+        admin,
         ..
     } = ports;
     let database = if has_database_elsewhere {
@@ -42,6 +48,8 @@ pub(crate) fn print_welcome(ports: Ports, folder: &Path, has_database_elsewhere:
      A price signed by the shop's server  http://127.0.0.1:{shop}/members
      The payment gateway's own page       http://127.0.0.1:{shop}/hosted
      Themes                               http://127.0.0.1:{shop}/theme-builder
+     The operator's page                  http://127.0.0.1:{admin}/
+       name {OPERATOR}, password {password}
 
   To sell on your own page: docs/guide/quick-start.md
   Configuration{database} and log: {folder}
@@ -51,6 +59,7 @@ pub(crate) fn print_welcome(ports: Ports, folder: &Path, has_database_elsewhere:
         shop_page = bold(&format!("http://127.0.0.1:{shop}/")),
         sandbox_page = bold(&format!("http://127.0.0.1:{sandbox}/sandbox")),
         gallery = bold(&format!("http://127.0.0.1:{proxy}/pay#gallery")),
+        password = secrets.operator_password,
         folder = folder.display(),
     );
 }
