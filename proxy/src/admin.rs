@@ -24,9 +24,9 @@ use crate::metrics::scrape::scrape;
 use crate::state::AppState;
 use crate::workers::storage_monitor;
 
-/// What a page may load: its own style sheet. It may send forms to itself, and nothing may frame it.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; \
-                      frame-ancestors 'none'";
+/// What a page may load: its own style sheet and script. It may send forms to itself, and nothing may frame it.
+const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; \
+                      base-uri 'none'; frame-ancestors 'none'";
 
 pub(crate) fn admin_routes(app: Arc<AppState>) -> Router {
     Router::new()
@@ -62,6 +62,7 @@ fn page_routes(app: &Arc<AppState>) -> Router<Arc<AppState>> {
         .route_layer(from_fn_with_state(app.clone(), sign_in::require_operator))
         .route("/login", get(sign_in::page).post(sign_in::sign_in))
         .route("/operator.css", get(pages::style))
+        .route("/operator.js", get(pages::script))
         .layer(map_response(guarded))
 }
 

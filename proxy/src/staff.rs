@@ -14,6 +14,7 @@ use axum::middleware::{Next, from_fn_with_state, map_response};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
+use florin_checkout_api::Environment;
 use florin_storage::{Actor, StaffAccess, StorageError, StoreScope};
 use headers::{Cookie, HeaderMapExt as _};
 use jiff::SignedDuration;
@@ -48,6 +49,7 @@ pub(crate) fn staff_routes(app: Arc<AppState>) -> Router {
         .route("/staff", get(|| async { Redirect::to("/staff/") }))
         .route("/staff/open/{token}", get(page).post(open))
         .route("/staff/operator.css", get(pages::style))
+        .route("/staff/operator.js", get(pages::script))
         .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
         .layer(from_fn_with_state(app.clone(), admit))
         .layer(map_response(headed))
@@ -278,6 +280,7 @@ async fn signed_in(app: &AppState, headers: &HeaderMap) -> Result<Option<Viewer>
                 scope: StoreScope::Store(store.id.clone()),
             },
             role,
+            has_explorers: config.environment == Environment::Production,
             csrf: token.form_token(),
         })
     });

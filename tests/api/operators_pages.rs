@@ -113,14 +113,14 @@ pub(crate) fn decision<'f>(
     ]
 }
 
-/// A page of operators or staff loads nothing but its style sheet, is stored nowhere, and shows no secret.
+/// A page of operators or staff loads nothing but its style sheet and script, is stored nowhere, and shows no secret.
 #[track_caller]
 pub(crate) fn assert_guarded(page: &HttpResponse, path: &str) {
     assert_eq!(page.header("cache-control"), Some("no-store"), "{path}");
     let policy = page.header("content-security-policy").unwrap();
-    let start = "default-src 'none'; style-src 'self';";
+    let start = "default-src 'none'; style-src 'self'; script-src 'self';";
     assert!(policy.starts_with(start), "{policy}");
-    assert!(!policy.contains("unsafe") && !page.text.contains("<script"));
+    assert!(!policy.contains("unsafe") && !page.text.contains("<script>"));
     assert!(!page.text.contains(" style="), "{path}");
     assert_eq!(secrets_in(page.text.as_bytes()), [""; 0], "{path}");
 }
@@ -140,13 +140,18 @@ pub(crate) async fn assert_time_line(world: &World, order: &str, entries: &[&str
 async fn every_page_asks_for_a_sign_in_and_is_stored_nowhere_and_shows_no_secret() {
     let world = World::start().await;
     let underpaid = format!("/orders/{}", underpaid(&world).await.order);
+    let overpaid = world.customer().open_with("ebook", "USDTTRC20").await;
+    world.sandbox().settle(&overpaid, "double").await;
+    overpaid.wait_for("overpaid").await;
     // A title that would turn round what stands beside it.
     let order = json!({"amount": "5.00", "currency": "USD", "reference": "-1-1", "title": "mug \u{202e}00.1"});
     let opened = world.store().open(&order).await.with(201);
     let titled = format!("/orders/{}", opened.text_at("/order/id"));
     let title = "mug \u{fffd}00.1";
     let pages = [
-        ("/", "received_crypto_amount"),
+        ("/", "<th scope=\"row\">received crypto amount</th>"),
+        ("/", " USDT · Tron</strong></p>"),
+        ("/", "<h1>2 need you · today (UTC) $19.90 in 1 order</h1>"),
         ("/orders", title),
         (&*titled, title),
         (&*underpaid, "Underpaid"),
@@ -247,6 +252,10 @@ async fn a_writer_decides_on_the_page_and_a_reader_does_not() {
     }
 
     for (path, text) in [
+        (
+            "/",
+            "<h1>Nothing needs you · today (UTC) $19.90 in 1 order</h1>",
+        ),
         (&*order, "by a decision"),
         (&order, "Operator ada: accept as paid"),
         (&order, "by bank"),

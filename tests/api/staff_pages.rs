@@ -163,7 +163,7 @@ async fn staff_decides_by_role_and_the_audit_log_names_the_store_and_the_person(
     let path = format!("/staff/orders/{}", checkout.order);
     let mut reader = staff(&world, &json!({ "person": "Rui" })).await;
     let page = reader.get(&path).await.with(200);
-    let another = "a colleague whose link allows it decides";
+    let another = "a person whose role is write decides";
     assert!(page.text.contains(another), "{}", page.text);
     assert!(!page.text.contains("Accept as paid</button>"));
     let event = world.store().events_of(&checkout.order).await[0]["id"].clone();

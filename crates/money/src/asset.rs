@@ -99,6 +99,13 @@ impl Asset {
         format!("{}{transaction_hash}", self.network.explorer())
     }
 
+    /// The same explorer's page of an address.
+    pub fn explorer_address_url(self, address: &str) -> String {
+        let site = self.network.explorer().trim_end_matches("tx/");
+        let site = site.trim_end_matches("transaction/");
+        format!("{site}address/{address}")
+    }
+
     /// Decimals of its smallest unit on its network.
     pub fn decimals(self) -> u32 {
         self.decimals
@@ -185,7 +192,12 @@ mod tests {
             let asset = Asset::of(&code).unwrap();
             assert_eq!(asset.crypto_code(), code);
             assert_eq!(Network::of(asset.network()), Some(&asset.network));
-            assert!(asset.explorer_url("cafe").starts_with("https://"));
+            let (page, address) = (
+                asset.explorer_url("cafe"),
+                asset.explorer_address_url("cafe"),
+            );
+            assert!(page.starts_with("https://") && address.ends_with("/address/cafe"));
+            assert_eq!(page.matches('/').count(), address.matches('/').count());
         }
     }
 

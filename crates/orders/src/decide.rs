@@ -145,19 +145,15 @@ impl Aggregate {
     /// another attempt of a paid order or on any of a closed one. The asset is missing if the gateway never named it.
     pub fn owed(&self) -> Vec<(Option<&CryptoCode>, Amount)> {
         let order = &self.order;
-        if !order.status.is_settled() && !order.is_closed_by_operator() {
-            return Vec::new();
-        }
-        let owed = self.attempts.iter().filter_map(|attempt| {
-            let progress = &attempt.invoice().filter(|_| attempt.has_money())?.progress;
-            let terms = attempt.terms.custom();
-            let is_credited = order.status.is_settled() && order.is_current(attempt);
-            let price = if is_credited {
-                terms?.requested.amounts.crypto
-            } else {
-                Amount::ZERO
-            };
-            let owed = progress.received.crypto.checked_sub(price).ok()?;
+        let is_settled = order.status.is_settled();
+        let is_over = is_settled || order.is_closed_by_operator();
+        let attempts = self.attempts.iter().filter(|it| is_over && it.has_money());
+        let owed = attempts.filter_map(|attempt| {
+            let progress = &attempt.invoice()?.progress;
+            let (terms, mut owed) = (attempt.terms.custom(), progress.received.crypto);
+            if is_settled && order.is_current(attempt) {
+                owed = owed.checked_sub(terms?.requested.amounts.crypto).ok()?;
+            }
             let asset = terms.map(|terms| &terms.crypto_code);
             (!owed.is_zero()).then_some((asset.or(progress.paid_in.as_ref()), owed))
         });
@@ -218,7 +214,8 @@ impl Aggregate {
     }
 
     fn accept(&mut self, now: Timestamp) -> Result<AppliedDecision, DecisionError> {
-        let id = self.attempt_in_question().ok_or(DecisionError::NoPayment)?;
+        let attempt = self.attempt_in_question();
+        let id = attempt.ok_or(DecisionError::NoPayment)?.terms.id.clone();
         let order = &mut self.order;
         order.status = OrderStatus::Paid;
         order.current_attempt = Some(id.clone());
@@ -255,8 +252,8 @@ impl Aggregate {
     }
 
     /// The attempt whose payment is in question: one that has money or needs review before one whose payment vanished, the
-    /// shown one before others, the latest before earlier ones.
-    fn attempt_in_question(&self) -> Option<AttemptId> {
+    /// shown one before others, the latest before earlier ones. An acceptance credits it.
+    pub fn attempt_in_question(&self) -> Option<&Attempt> {
         let observed = self.attempts.iter().filter_map(|attempt| {
             let invoice = attempt.invoice()?;
             let is_open = invoice.needs_review || attempt.has_money();
@@ -265,7 +262,7 @@ impl Aggregate {
             is_candidate.then_some((rank, attempt))
         });
         let (_, attempt) = observed.max_by_key(|(rank, _)| *rank)?;
-        Some(attempt.terms.id.clone())
+        Some(attempt)
     }
 }
 

@@ -7,7 +7,7 @@ use florin_storage::Totals;
 use jiff::SignedDuration;
 use strum::VariantArray;
 
-use crate::admin::pages::{Place, ago};
+use crate::admin::pages::duration;
 use crate::clock::MAX_SKEW;
 use crate::payments::payable::unpriced;
 use crate::state::AppState;
@@ -51,7 +51,7 @@ pub(crate) fn texts(cause: AttentionCause) -> (&'static str, &'static str) {
              the asset may be worth less by now. Resolve the entry once you have decided to ship.",
         ),
         AttentionCause::SecondPayment => (
-            "Money owed: another payment",
+            "Money owed: paid again",
             "More money arrived for an order that is paid or closed. Refund it or agree with the customer on what it \
              is for, then resolve the entry.",
         ),
@@ -63,18 +63,7 @@ pub(crate) fn texts(cause: AttentionCause) -> (&'static str, &'static str) {
     }
 }
 
-const DISABLED_WEBHOOK: &str = "The store's endpoint answered 410 Gone. Events wait, and none is lost. Ask the store, then enable \
-     the webhook under Stores.";
-
-const OWN_DISABLED_WEBHOOK: &str = "The store's endpoint answered 410 Gone. Events wait, and none is lost. Repair the endpoint, then enable the \
-     webhook under Webhook.";
-
-pub(crate) fn disabled_webhook(place: Place) -> &'static str {
-    match place {
-        Place::Operator => DISABLED_WEBHOOK,
-        Place::Staff => OWN_DISABLED_WEBHOOK,
-    }
-}
+pub(crate) const DISABLED_WEBHOOK: &str = "The store's endpoint answered 410 Gone. Events wait, and none is lost. Once it is repaired, enable the webhook.";
 
 pub(crate) const GIVEN_UP_EVENT: &str = "The store accepted it in none of ten tries over three days. Repair the endpoint, then redeliver.";
 
@@ -240,9 +229,9 @@ fn detail(
                 let waiting = outbox.waiting;
                 is_late.then(|| {
                     format!(
-                        "{}: {waiting}, the oldest happened {}.",
+                        "{}: {waiting}, the oldest happened {} ago.",
                         outbox.store_id,
-                        ago(oldest, now)
+                        duration(oldest, now)
                     )
                 })
             });

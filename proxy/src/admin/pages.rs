@@ -1,4 +1,5 @@
-//! The pages of operators and of stores' staff: rendered here, and complete without a script.
+//! The pages of operators and of stores' staff: rendered here, and complete without their script, which shows times
+//! in the browser's zone.
 
 pub(crate) mod attention;
 pub(crate) mod orders;
@@ -10,6 +11,7 @@ mod timeline;
 use axum::http::header;
 use axum::response::IntoResponse;
 use florin_checkout_api::is_obeyed;
+use florin_money::{Amount, Asset, CryptoCode, Currency, Network};
 use florin_orders::{OrderStatus, StoreId};
 use florin_storage::{Actor, StoreScope};
 use jiff::Timestamp;
@@ -31,6 +33,13 @@ const STYLE: &str = concat!(
 /// GET /operator.css, for every place.
 pub(crate) async fn style() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], STYLE)
+}
+
+const SCRIPT: &str = include_str!("pages/operator.js");
+
+/// GET /operator.js, for every place.
+pub(crate) async fn script() -> impl IntoResponse {
+    ([(header::CONTENT_TYPE, "text/javascript")], SCRIPT)
 }
 
 const OPERATOR_PAGES: [(&str, &str); 7] = [
@@ -136,6 +145,7 @@ fn document(place: Place, title: &str, body: &Markup) -> Markup {
                 meta name="robots" content="noindex";
                 title { (title) " · Florin" }
                 link rel="stylesheet" href={ (place.base()) "/operator.css" };
+                script src={ (place.base()) "/operator.js" } defer {}
             }
             body.theme { (body) }
         }
@@ -164,11 +174,53 @@ pub(crate) fn head(columns: &[&str], numbers: &[&str]) -> Markup {
 
 pub(crate) fn time(at: Timestamp) -> Markup {
     html! {
-        time datetime=(at) { (at.strftime("%Y-%m-%d %H:%M:%S")) }
+        time datetime=(at.strftime("%Y-%m-%dT%H:%M:%SZ")) { (at.strftime("%Y-%m-%d %H:%M:%S UTC")) }
     }
 }
 
-pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
+/// An id, address or hash on one line. The style sheet hides the middle of a long one; what is selected is the whole.
+pub(crate) fn id(text: &str) -> Markup {
+    let tail = text.char_indices().nth_back(5);
+    let (head, tail) = text.split_at(tail.map_or(0, |(at, _)| at));
+    html! { code.id title=(text) { span { (head) } (tail) } }
+}
+
+/// An address or a transaction, with its page of a block explorer, which knows main networks alone.
+pub(crate) fn on_chain(
+    viewer: &Viewer,
+    code: Option<&CryptoCode>,
+    text: &str,
+    url: fn(Asset, &str) -> String,
+) -> Markup {
+    let is_plain = text.bytes().all(|b| b.is_ascii_alphanumeric());
+    let asset = code.and_then(Asset::of);
+    let asset = asset.filter(|_| viewer.has_explorers && is_plain);
+    html! {
+        (id(text))
+        @if let Some(asset) = asset { " " a href=(url(asset, text)) rel="noreferrer" { "Explorer" } }
+    }
+}
+
+/// `USDT · Tron`; the network only where the asset is not its coin. An unknown code as the gateway writes it.
+pub(crate) fn asset(code: &CryptoCode) -> String {
+    match Asset::of(code).map(|asset| (asset.symbol(), asset.network())) {
+        Some((symbol, network)) if Network::coin_of(network) == symbol => symbol.to_owned(),
+        Some((symbol, network)) => format!("{symbol} · {network}"),
+        None => code.to_string(),
+    }
+}
+
+/// `$107.40`, `107.40 CHF`.
+pub(crate) fn money(amount: Amount, currency: Currency) -> String {
+    let amount = amount.with_min_decimals(currency.decimals());
+    match currency.as_str() {
+        "USD" => format!("${amount}"),
+        "EUR" => format!("€{amount}"),
+        _ => format!("{amount} {currency}"),
+    }
+}
+
+pub(crate) fn duration(at: Timestamp, now: Timestamp) -> String {
     let seconds = now.duration_since(at).as_secs().max(0);
     let (count, unit) = match seconds {
         0..60 => (seconds, "second"),
@@ -177,7 +229,7 @@ pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
         _ => (seconds / 86_400, "day"),
     };
     let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{plural} ago")
+    format!("{count} {unit}{plural}")
 }
 
 pub(crate) fn status(status: OrderStatus) -> Markup {
@@ -220,6 +272,8 @@ pub(crate) struct Viewer {
     pub(crate) shop: Option<String>,
     pub(crate) actor: Actor,
     pub(crate) role: Role,
+    /// Whether addresses and transactions are on main networks, which explorers know.
+    pub(crate) has_explorers: bool,
     /// What each form must send back.
     pub(crate) csrf: String,
 }

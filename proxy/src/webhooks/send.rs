@@ -184,7 +184,7 @@ fn excerpt(body: &[u8]) -> String {
     words.join(" ").chars().take(EXCERPT_CHARS).collect()
 }
 
-/// The innermost reason, without the address: that is the store's own.
+/// The innermost reason, without the address, which is the store's own, and without the system's number of it.
 fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "no response in time".into();
@@ -193,7 +193,12 @@ fn reason(error: &reqwest::Error) -> String {
     while let Some(inner) = source.source() {
         source = inner;
     }
-    source.to_string()
+    let mut reason = source.to_string();
+    reason.truncate(reason.find(" (os error").unwrap_or(reason.len()));
+    if let Some(first) = reason.get_mut(..1) {
+        first.make_ascii_lowercase();
+    }
+    reason
 }
 
 #[cfg(test)]
@@ -284,6 +289,13 @@ pub(crate) mod tests {
             assert!(matches!(sent, SendOutcome::Failed(_)), "{host}: {sent:?}");
         }
         assert_eq!(visits.load(Ordering::SeqCst), 0);
+    }
+
+    #[tokio::test]
+    async fn a_refused_connection_is_named_without_the_systems_number() {
+        let hook = webhook("http://127.0.0.1:1/", true);
+        let sent = sender(&[&[]]).send(&hook, &event(), NOW).await;
+        assert_eq!(sent, SendOutcome::Failed("connection refused".into()));
     }
 
     #[tokio::test]

@@ -1,16 +1,20 @@
-//! The first page: what needs a person, and the form of a decision.
+//! The first page: what needs attention, what was credited today, and the form of a decision.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::State;
-use florin_orders::{Aggregate, AttentionCause, DecisionKind, OrderStatus};
-use florin_storage::{GivenUpEvent, StorageError, Totals};
+use florin_money::{Amount, Currency};
+use florin_orders::{Aggregate, DecisionKind, OrderStatus};
+use florin_storage::{GivenUpEvent, OrderHistory, StorageError, Totals};
+use jiff::SignedDuration;
+use jiff::tz::TimeZone;
 use maud::{Markup, html};
 
 use crate::admin::api::orders::possible;
-use crate::admin::attention::{self, Finding, GIVEN_UP_EVENT, conditions, disabled_webhook};
+use crate::admin::attention::{self, DISABLED_WEBHOOK, Finding, GIVEN_UP_EVENT, conditions};
 use crate::admin::pages::{self, Place, Viewer, timeline};
 use crate::admin::{OperatorError, PageError};
 use crate::config::Role;
@@ -20,6 +24,8 @@ use crate::state::AppState;
 const LONGEST_READ: Duration = Duration::from_secs(3);
 /// Entries of each kind: the longest waiting ones.
 const MOST: u32 = 50;
+/// Credited orders that the sum of the day takes.
+const MOST_CREDITS: u32 = 10_000;
 
 pub(crate) async fn page(
     State(app): State<Arc<AppState>>,
@@ -36,13 +42,14 @@ pub(crate) async fn page(
         Place::Staff => Vec::new(),
     };
     let waiting = match totals {
-        Ok(totals) => waiting(&app, &viewer, &totals, found.is_empty()).await,
+        Ok(totals) => waiting(&app, &viewer, &totals, found.len()).await,
         Err(error) => Err(error.into()),
     };
     // While the database fails, its reason is more than that nothing can be read.
-    let waiting = match waiting {
+    let (title, waiting) = match waiting {
         Err(error) if !found.is_empty() => {
-            html! { p.notice.bad { "What waits for you cannot be read: " (error) } }
+            let unread = html! { p.notice.bad { "What waits for you cannot be read: " (error) } };
+            ("Needs attention".to_owned(), unread)
         }
         waiting => waiting?,
     };
@@ -50,7 +57,7 @@ pub(crate) async fn page(
         @if !found.is_empty() { (proxy(&found)) }
         (waiting)
     };
-    Ok(pages::page(&viewer, "/", "Needs attention", &content))
+    Ok(pages::page(&viewer, "/", &title, &content))
 }
 
 fn proxy(found: &[Finding]) -> Markup {
@@ -72,39 +79,47 @@ fn proxy(found: &[Finding]) -> Markup {
     }
 }
 
+/// The title with the number of what waits and the sum of the day, and the entries. `conditions` are shown above them.
 async fn waiting(
     app: &AppState,
     viewer: &Viewer,
     totals: &Totals,
-    is_well: bool,
-) -> Result<Markup, OperatorError> {
+    conditions: usize,
+) -> Result<(String, Markup), OperatorError> {
     let (storage, scope) = (&app.storage, viewer.scope());
     let orders = storage.orders_for_attention(scope, MOST).await?;
     let given_up = storage.given_up_events(scope, MOST).await?;
     let outboxes = totals.outboxes.iter();
     let disabled = outboxes.filter(|outbox| outbox.is_disabled && scope.contains(&outbox.store_id));
     let disabled: Vec<_> = disabled.collect();
-    let is_empty = orders.is_empty() && given_up.is_empty() && disabled.is_empty();
+    let count = conditions + orders.len() + given_up.len() + disabled.len();
+    let need = match count {
+        0 => "Nothing needs you".to_owned(),
+        1 => "1 needs you".to_owned(),
+        count if count >= MOST as usize => format!("{count}+ need you"),
+        count => format!("{count} need you"),
+    };
+    let title = format!("{need} · {}", today(app, viewer).await?);
     let mut entries = Vec::with_capacity(orders.len());
     for order in &orders {
         entries.push(entry(app, viewer, order).await?);
     }
-    Ok(html! {
-        @if is_empty && is_well {
+    let content = html! {
+        @if count == 0 {
             p.notice.good { "Nothing waits for you." }
-        } @else if is_empty {
+        } @else if count == conditions {
             p.muted { "No order, event or webhook waits for you." }
         }
         @for entry in &entries { (entry) }
         @if !disabled.is_empty() {
             section aria-labelledby="disabled" {
                 h2 #disabled { "Disabled webhooks" }
-                p { (disabled_webhook(viewer.place)) }
+                p { (DISABLED_WEBHOOK) }
                 ul.rows {
                     @for outbox in &disabled {
                         li {
                             a href={ (viewer.base()) "/stores" } { strong { (outbox.store_id) } }
-                            span { (outbox.waiting) " events wait" }
+                            span { (outbox.waiting) " pending events" }
                             @if let Some(oldest) = outbox.oldest_at {
                                 span.muted { "the oldest since " (pages::time(oldest)) }
                             }
@@ -120,10 +135,38 @@ async fn waiting(
                 ul.rows { @for event in &given_up { (given_up_row(viewer, event)) } }
             }
         }
+    };
+    Ok((title, content))
+}
+
+/// What was credited since midnight, UTC, in the stores that the person may see: one sum for each currency.
+async fn today(app: &AppState, viewer: &Viewer) -> Result<String, OperatorError> {
+    let now = app.now();
+    let midnight = now.to_zoned(TimeZone::UTC).start_of_day();
+    let midnight = midnight.map_or(now, |midnight| midnight.timestamp());
+    // What was credited at this moment counts.
+    let until = now + SignedDuration::from_secs(1);
+    let storage = &app.storage;
+    let orders = storage.settled_orders(viewer.scope(), midnight, until, None, MOST_CREDITS);
+    let orders = orders.await?;
+    let mut sums: BTreeMap<Currency, Amount> = BTreeMap::new();
+    for order in &orders {
+        let sum = sums.entry(order.currency).or_insert(Amount::ZERO);
+        let added = sum.checked_add(order.amount);
+        *sum = added.map_err(|error| OperatorError::invalid("today", &error))?;
+    }
+    let sums = sums.into_iter();
+    let sums = sums.map(|(currency, sum)| pages::money(sum, currency));
+    let sums = sums.collect::<Vec<_>>().join(" + ");
+    Ok(match orders.len() {
+        0 => "today (UTC) no payment".to_owned(),
+        1 => format!("today (UTC) {sums} in 1 order"),
+        count if count == MOST_CREDITS as usize => format!("today (UTC) more than {sums}"),
+        count => format!("today (UTC) {sums} in {count} orders"),
     })
 }
 
-/// An order that waits: why, what the gateway says beside what was requested, and the decision.
+/// An order that waits: a row that opens in place.
 async fn entry(
     app: &AppState,
     viewer: &Viewer,
@@ -131,25 +174,55 @@ async fn entry(
 ) -> Result<Markup, OperatorError> {
     let order = &aggregate.order;
     let history = app.storage.order_history(viewer.scope(), &order.id).await?;
-    let since = aggregate.attention_since;
+    let causes = aggregate.attention_causes().into_iter();
+    let causes: Vec<&str> = causes.map(|cause| attention::texts(cause).0).collect();
     Ok(html! {
-        article.card aria-labelledby=(order.id) {
-            div.title {
-                h2 id=(order.id) { a href={ (viewer.base()) "/orders/" (order.id) } { (order.terms.reference) } }
-                (pages::status(order.status))
-                span.money { (order.terms.amount) " " (order.terms.currency) }
-                @if viewer.sees_all() { span.muted { (order.terms.store_id) } }
-                @if let Some(since) = since {
-                    span.muted { "waits since " (pages::time(since)) ", " (pages::ago(since, app.now())) }
+        details.card.entry {
+            summary {
+                h2 { (causes.join(", ")) }
+                span.money { (pages::money(order.terms.amount, order.terms.currency)) }
+                span {
+                    (pages::id(order.terms.reference.as_str()))
+                    @if viewer.sees_all() { span.muted { " " (order.terms.store_id) } }
+                }
+                @if let Some(since) = aggregate.attention_since {
+                    span.muted title={ "waiting since " (since) } { (pages::duration(since, app.now())) " ago" }
                 }
             }
-            (causes(&aggregate.attention_causes()))
-            @if let Some(history) = &history {
-                (timeline::comparison(history))
-            }
-            (decision_form(viewer, aggregate, "/", ""))
+            @if let Some(history) = &history { (body(viewer, history, "/", "")) }
         }
     })
+}
+
+/// Why an order waits, what is owed, the decision, and what the gateway says otherwise than was requested. `written`: the reason
+/// of a decision that was refused.
+pub(crate) fn body(viewer: &Viewer, history: &OrderHistory, back: &str, written: &str) -> Markup {
+    let aggregate = &history.aggregate;
+    html! {
+        div.body {
+            div {
+                dl.causes {
+                    @for cause in aggregate.attention_causes() {
+                        @let (title, sentence) = attention::texts(cause);
+                        dt { (title) }
+                        dd { (sentence) }
+                    }
+                }
+                // What records a refund belongs here.
+                @for (code, amount) in aggregate.owed() {
+                    p { "Owed: " strong { (amount) " " (code.map_or("of an unknown asset".to_owned(), pages::asset)) } }
+                }
+                p.muted {
+                    @if back == "/" {
+                        a href={ (viewer.base()) "/orders/" (aggregate.order.id) } { "Order" } " " (pages::status(aggregate.order.status))
+                    }
+                    @if let Some(since) = aggregate.attention_since { " Waiting since " (pages::time(since)) }
+                }
+            }
+            (decision_form(viewer, aggregate, back, written))
+            (timeline::comparison(viewer, history))
+        }
+    }
 }
 
 fn given_up_row(viewer: &Viewer, given_up: &GivenUpEvent) -> Markup {
@@ -162,39 +235,18 @@ fn given_up_row(viewer: &Viewer, given_up: &GivenUpEvent) -> Markup {
                 (pages::time(event.created_at))
             }
             @if let Some(latest) = &given_up.latest {
-                span { (latest.delivery.note) }
+                span { (timeline::outcome(&latest.delivery)) }
             }
             (timeline::redeliver_form(viewer, &event.order_id, &event.id))
         }
     }
 }
 
-pub(crate) fn causes(causes: &[AttentionCause]) -> Markup {
-    html! {
-        dl.causes {
-            @for cause in causes {
-                @let (title, sentence) = attention::texts(*cause);
-                dt { (title) }
-                dd { (sentence) }
-            }
-        }
-    }
-}
-
-/// The form of a decision, with the reason of one that was refused; a sentence for a person who may not decide.
-pub(crate) fn decision_form(
-    viewer: &Viewer,
-    aggregate: &Aggregate,
-    back: &str,
-    written: &str,
-) -> Markup {
+/// The form of a decision; a sentence for a person who may not decide.
+fn decision_form(viewer: &Viewer, aggregate: &Aggregate, back: &str, written: &str) -> Markup {
     let order = &aggregate.order;
     if viewer.role == Role::Read {
-        let another = match viewer.place {
-            Place::Operator => "Your role is read: another operator decides.",
-            Place::Staff => "You see this order; a colleague whose link allows it decides.",
-        };
-        return html! { p.muted { (another) } };
+        return html! { p.muted { "Your role is read: a person whose role is write decides." } };
     }
     let possible = possible(aggregate);
     if possible.is_empty() {
@@ -210,38 +262,26 @@ pub(crate) fn decision_form(
             textarea id=(reason) name="reason" rows="2" required maxlength="500" { (written) }
             div.buttons {
                 @for kind in &possible {
-                    @let (name, tone) = name_and_tone(*kind);
-                    button class=(tone) type="submit" name="decision" value=(<&str>::from(*kind)) { (name) }
+                    button.plain[*kind != DecisionKind::AcceptAsPaid] type="submit" name="decision" value=(<&str>::from(*kind)) {
+                        (name_and_effect(*kind, order.status).0)
+                    }
                 }
             }
             p.muted {
-                @for kind in &possible { (effect(*kind, order.status)) " " }
+                @for kind in &possible {
+                    @let (name, effect) = name_and_effect(*kind, order.status);
+                    (name) " " (effect) " "
+                }
             }
         }
     }
 }
 
-fn name_and_tone(kind: DecisionKind) -> (&'static str, &'static str) {
+fn name_and_effect(kind: DecisionKind, status: OrderStatus) -> (&'static str, &'static str) {
     match kind {
-        DecisionKind::AcceptAsPaid => ("Accept as paid", "main"),
-        DecisionKind::Snooze => ("Keep waiting", "plain"),
-        DecisionKind::Resolve => ("Close", "danger"),
-    }
-}
-
-fn effect(kind: DecisionKind, status: OrderStatus) -> &'static str {
-    match kind {
-        DecisionKind::AcceptAsPaid => {
-            "Accept as paid credits the order for good and sends order.paid."
-        }
-        DecisionKind::Snooze => {
-            "Keep waiting changes nothing and calls you again when there is news."
-        }
-        DecisionKind::Resolve if status.is_settled() => {
-            "Close ends this entry; the order stays paid."
-        }
-        DecisionKind::Resolve => {
-            "Close cancels the order for good and sends order.cancelled; no payment credits it any more."
-        }
+        DecisionKind::AcceptAsPaid => ("Accept as paid", "credits the order for good."),
+        DecisionKind::Snooze => ("Snooze", "hides the entry until there is news."),
+        DecisionKind::Resolve if status.is_settled() => ("Resolve", "leaves the order paid."),
+        DecisionKind::Resolve => ("Resolve", "cancels the order for good."),
     }
 }

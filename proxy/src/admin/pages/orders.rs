@@ -15,7 +15,7 @@ use url::form_urlencoded;
 
 use crate::admin::api::orders::{AuditQuery, DecisionRequest, OrdersQuery, decide_as, history};
 use crate::admin::api::{page_size, redeliver_as};
-use crate::admin::pages::attention::{causes, decision_form};
+use crate::admin::pages::attention;
 use crate::admin::pages::{self, Viewer, timeline};
 use crate::admin::{OperatorError, PageError, PageFailure};
 use crate::state::AppState;
@@ -96,7 +96,7 @@ fn select(name: &str, label: &str, chosen: Option<&str>, options: &[String]) -> 
 }
 
 fn table(viewer: &Viewer, found: &[Aggregate]) -> Markup {
-    let mut columns = vec!["Order", "Status", "Price", "Asset", "Opened, UTC"];
+    let mut columns = vec!["Order", "Status", "Price", "Asset", "Opened"];
     if viewer.sees_all() {
         columns.insert(4, "Store");
     }
@@ -116,7 +116,7 @@ fn row(viewer: &Viewer, aggregate: &Aggregate) -> Markup {
     html! {
         tr {
             th scope="row" data-label="Order" {
-                a href={ (viewer.base()) "/orders/" (order.id) } { (order.terms.reference) }
+                a href={ (viewer.base()) "/orders/" (order.id) } { (pages::id(order.terms.reference.as_str())) }
                 @if !order.terms.title.is_empty() { span.muted.sub { (order.terms.title) } }
             }
             td data-label="Status" {
@@ -124,9 +124,9 @@ fn row(viewer: &Viewer, aggregate: &Aggregate) -> Markup {
                 @if aggregate.attention_since.is_some() { span.badge.bad { "needs attention" } }
             }
             td.number data-label="Price" { (order.terms.amount) " " (order.terms.currency) }
-            td data-label="Asset" { @if let Some(terms) = terms { (terms.crypto_code) } @else { "–" } }
+            td data-label="Asset" { @if let Some(terms) = terms { (pages::asset(&terms.crypto_code)) } @else { "–" } }
             @if viewer.sees_all() { td data-label="Store" { (order.terms.store_id) } }
-            td data-label="Opened, UTC" { (pages::time(order.created_at)) }
+            td data-label="Opened" { (pages::time(order.created_at)) }
         }
     }
 }
@@ -158,27 +158,25 @@ fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<(&str, &s
             @if viewer.sees_all() { span.muted { (order.terms.store_id) } }
         }
         dl.facts {
-            div { dt { "Order" } dd { code { (order.id) } } }
+            div { dt { "Order" } dd { (pages::id(order.id.as_str())) } }
             @if !order.terms.title.is_empty() { div { dt { "Title" } dd { (order.terms.title) } } }
             @if let Some(email) = &order.terms.customer_email { div { dt { "Customer" } dd { (email) } } }
             @if let Some(email) = &order.receipt_email { div { dt { "Receipt" } dd { (email) } } }
-            div { dt { "Opened, UTC" } dd { (pages::time(order.created_at)) } }
+            div { dt { "Opened" } dd { (pages::time(order.created_at)) } }
             @if let Some(at) = order.settled_at {
                 div {
-                    dt { "Credited, UTC" }
+                    dt { "Credited" }
                     dd { (pages::time(at)) @if order.is_accepted() { " by a decision" } }
                 }
             }
         }
         @if !open.is_empty() {
-            section.card aria-labelledby="open" {
-                h2 #open { "Open questions" }
-                (causes(&open))
-                (timeline::comparison(history))
-                (decision_form(viewer, aggregate, &back, written))
+            section.card.entry aria-labelledby="open" {
+                h2 #open { (if aggregate.attention_since.is_some() { "Open questions" } else { "Snoozed or resolved" }) }
+                (attention::body(viewer, history, &back, written))
             }
         }
-        (timeline::attempts(aggregate))
+        (timeline::attempts(viewer, aggregate))
         (timeline::timeline(viewer, history))
     };
     let title = format!("Order {}", order.terms.reference);
@@ -275,7 +273,7 @@ pub(crate) async fn audit(
             p.notice { "The log is empty: every decision, redelivery and test will be here." }
         } @else {
             table.list {
-                (pages::head(&["When, UTC", "Who", "What", "About", "Reason"], &[]))
+                (pages::head(&["When", "Who", "What", "About", "Reason"], &[]))
                 tbody { @for entry in &found { (audit_row(entry)) } }
             }
         }
@@ -290,7 +288,7 @@ fn audit_row(entry: &AuditEntry) -> Markup {
     let action: &str = entry.action.into();
     html! {
         tr {
-            th scope="row" data-label="When, UTC" { (pages::time(entry.at)) }
+            th scope="row" data-label="When" { (pages::time(entry.at)) }
             td data-label="Who" {
                 (entry.actor.name)
                 @if let Some(store) = entry.actor.scope.store() { span.muted.sub { "staff of " (store) } }
@@ -303,9 +301,9 @@ fn audit_row(entry: &AuditEntry) -> Markup {
             }
             td data-label="About" {
                 @if let Some(order) = &entry.order_id {
-                    a href={ "/orders/" (order) } { code { (order) } }
+                    a href={ "/orders/" (order) } { (pages::id(order.as_str())) }
                 }
-                @if let Some(subject) = &entry.subject { code.sub { (subject) } }
+                @if let Some(subject) = &entry.subject { span.sub { (pages::id(subject)) } }
             }
             td data-label="Reason" { @if entry.reason.is_empty() { "–" } @else { (entry.reason) } }
         }

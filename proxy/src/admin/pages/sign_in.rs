@@ -9,6 +9,7 @@ use axum::extract::{ConnectInfo, Form, Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
+use florin_checkout_api::Environment;
 use florin_storage::Actor;
 use headers::{Cookie, HeaderMapExt as _};
 use maud::{Markup, html};
@@ -48,6 +49,7 @@ fn signed_in(app: &AppState, headers: &HeaderMap) -> Option<Viewer> {
         place: Place::Operator,
         shop: None,
         role: operator.role,
+        has_explorers: config.environment == Environment::Production,
         actor: Actor::operator(session.operator),
         csrf: session.csrf,
     })

@@ -49,9 +49,9 @@ async fn stores(
                 dl.facts {
                     div { dt { "Currency" } dd { (store.currency) } }
                     div { dt { "Webhook" } dd { (address(store)) } }
-                    div { dt { "Events that wait" } dd { (status.waiting) } }
+                    div { dt { "Pending events" } dd { (status.waiting) } }
                     @if let Some(since) = gone {
-                        div { dt { "Disabled since, UTC" } dd { (pages::time(since)) } }
+                        div { dt { "Disabled since" } dd { (pages::time(since)) } }
                     }
                 }
                 @if let Some((_, sent)) = result {
@@ -145,7 +145,7 @@ pub(crate) async fn gateway(
     let compared = app.currencies.lock().clone();
     let currencies = html! {
         @if let Some(found) = &compared {
-            "compared at " (pages::time(found.at)) " UTC; " (found.unknown.len()) " unknown here, "
+            "compared at " (pages::time(found.at)) "; " (found.unknown.len()) " unknown here, "
             (found.not_offered.len()) " not offered there"
         } @else { "not compared yet" }
     };

@@ -1,9 +1,12 @@
-//! The history of one order: its attempts, its time line, and the gateway's word beside ours.
+//! The history of one order: its attempts, its time line, and what the gateway says otherwise than we.
 
+use florin_money::{Asset, CryptoCode, Currency};
 use florin_orders::{
     Aggregate, Attempt, AttemptState, Destination, EventId, EventType, Invoice, OrderId,
 };
-use florin_storage::{AuditEntry, EventState, OrderHistory, StoreScope, StoredObservation};
+use florin_storage::{
+    AuditEntry, Delivery, EventState, OrderHistory, StoreScope, StoredObservation,
+};
 use jiff::Timestamp;
 use maud::{Markup, html};
 use serde_json::Value;
@@ -29,59 +32,48 @@ fn members(order: &Aggregate, attempt: &Attempt, invoice: &Invoice) -> Vec<Membe
             ("transaction_crypto", terms.crypto_code.to_string(), true),
             ("invoice_crypto_amount", crypto.to_string(), true),
             ("received_crypto_amount", crypto.to_string(), false),
-            ("invoice_amount_in_usd", usd.to_string(), true),
-            ("received_amount_in_usd", usd.to_string(), false),
         ]);
+        if terms.requested.local_currency != Currency::USD {
+            members.push(("invoice_amount_in_usd", usd.to_string(), true));
+            members.push(("received_amount_in_usd", usd.to_string(), false));
+        }
         (local, terms.requested.local_currency)
     } else {
         (order.order.terms.amount, order.order.terms.currency)
     };
+    let received = "received_amount_in_local_currency";
     members.extend([
         ("local_currency_code", local_currency.to_string(), true),
         ("invoice_amount_in_local_currency", local.to_string(), true),
-        (
-            "received_amount_in_local_currency",
-            local.to_string(),
-            false,
-        ),
+        (received, local.to_string(), false),
     ]);
     members
 }
 
-/// What the latest response about the attempt in question says, beside what was requested.
-pub(crate) fn comparison(history: &OrderHistory) -> Markup {
+/// What the latest response about the attempt in question says otherwise than was requested.
+pub(crate) fn comparison(viewer: &Viewer, history: &OrderHistory) -> Markup {
     let aggregate = &history.aggregate;
-    let latest = |attempt: &Attempt| {
-        let id = &attempt.terms.id;
-        history.observations.iter().find(|it| it.attempt_id == *id)
+    let found = aggregate.attempt_in_question().and_then(|attempt| {
+        let mut observations = history.observations.iter();
+        let latest = observations.find(|it| it.attempt_id == attempt.terms.id)?;
+        Some((attempt, attempt.invoice()?, latest))
+    });
+    let Some((attempt, invoice, observation)) = found else {
+        return html! { p.muted { "The gateway has reported no payment of this order." } };
     };
-    let rank = |attempt: &&Attempt| {
-        let needs_review = attempt.invoice().is_some_and(|it| it.needs_review);
-        let is_current = aggregate.order.is_current(attempt);
-        (
-            needs_review,
-            attempt.has_money(),
-            is_current,
-            attempt.begun_at,
-        )
-    };
-    let observed = aggregate
-        .attempts
-        .iter()
-        .filter(|attempt| attempt.invoice().is_some() && latest(attempt).is_some());
-    let Some(attempt) = observed.max_by_key(rank) else {
-        return html! { p.muted { "The gateway has reported nothing about this order." } };
-    };
-    let (Some(invoice), Some(observation)) = (attempt.invoice(), latest(attempt)) else {
-        return html! {};
-    };
+    let hash = invoice.progress.transaction_hash.as_deref();
     html! {
-        p {
-            "The gateway's response of " (pages::time(observation.last_at)) " UTC"
-            @if observation.times > 1 { ", the same " (observation.times) " times" }
-            ": " strong { (observation.assessment) }
+        div.comparison {
+            p {
+                "The gateway's response about " (asset(attempt)) " of " (pages::time(observation.last_at))
+                @if observation.times > 1 { ", the same " (observation.times) " times" }
+                ": " strong { (observation.assessment) }
+            }
+            @if let Some(hash) = hash {
+                p { "Transaction " (pages::on_chain(viewer, code(attempt), hash, Asset::explorer_url)) }
+            }
+            (compared(&members(aggregate, attempt, invoice), observation))
         }
-        (compared(&members(aggregate, attempt, invoice), observation))
     }
 }
 
@@ -96,25 +88,28 @@ fn compared(members: &[Member], observation: &StoredObservation) -> Markup {
         None | Some(Value::Null) => None,
         Some(other) => Some(other.to_string()),
     };
+    let members = members.iter().map(|member| (member, reported(member.0)));
+    let differing =
+        members.filter(|((_, expected, _), value)| !is_equal(value.as_deref(), expected));
+    let differing: Vec<_> = differing.filter(|_| data.is_some()).collect();
     html! {
-        @if data.is_some() {
+        @if !differing.is_empty() {
             table.compared {
-                (pages::head(&["Member", "Requested", "The gateway says"], &[]))
+                (pages::head(&["Field", "Expected", "Received"], &[]))
                 tbody {
-                    @for (name, expected, is_fixed) in members {
-                        @let value = reported(name);
-                        @let differs = *is_fixed && !is_equal(value.as_deref(), expected);
-                        tr class=[differs.then_some("differs")] {
-                            th scope="row" { code { (name) } }
-                            td data-label="Requested" { (expected) }
-                            td data-label="The gateway says" {
-                                @if let Some(value) = &value { (value) } @else { span.muted { "nothing" } }
-                                @if differs { " " span.badge.bad { "differs" } }
+                    @for ((name, expected, is_fixed), value) in &differing {
+                        tr class=[is_fixed.then_some("differs")] {
+                            th scope="row" { (name.replace('_', " ")) }
+                            td data-label="Expected" { (pages::id(expected)) }
+                            td data-label="Received" {
+                                @if let Some(value) = value { (pages::id(value)) } @else { span.muted { "nothing" } }
                             }
                         }
                     }
                 }
             }
+        } @else if data.is_some() {
+            p { "Nothing in it differs from what was requested." }
         }
         details {
             summary { "The whole response" }
@@ -132,28 +127,31 @@ fn is_equal(reported: Option<&str>, expected: &str) -> bool {
     })
 }
 
-pub(crate) fn attempts(aggregate: &Aggregate) -> Markup {
+pub(crate) fn attempts(viewer: &Viewer, aggregate: &Aggregate) -> Markup {
     let mut attempts: Vec<&Attempt> = aggregate.attempts.iter().collect();
     attempts.sort_by_key(|attempt| std::cmp::Reverse(attempt.begun_at));
     html! {
         @if !attempts.is_empty() {
             section aria-labelledby="attempts" {
                 h2 #attempts { "Attempts" }
-                @for attempt in attempts { (one_attempt(aggregate, attempt)) }
+                @for attempt in attempts { (one_attempt(viewer, aggregate, attempt)) }
             }
         }
     }
 }
 
-fn asset(attempt: &Attempt) -> String {
-    let terms = attempt.terms.custom();
-    terms.map_or("the gateway's page".to_owned(), |terms| {
-        terms.crypto_code.to_string()
-    })
+/// The asset of an attempt; the one that was paid where the customer picks it on the gateway's page.
+fn code(attempt: &Attempt) -> Option<&CryptoCode> {
+    let terms = attempt.terms.custom().map(|terms| &terms.crypto_code);
+    terms.or_else(|| attempt.invoice()?.progress.paid_in.as_ref())
 }
 
-fn one_attempt(aggregate: &Aggregate, attempt: &Attempt) -> Markup {
-    let asset = asset(attempt);
+fn asset(attempt: &Attempt) -> String {
+    code(attempt).map_or("the gateway's page".to_owned(), pages::asset)
+}
+
+fn one_attempt(viewer: &Viewer, aggregate: &Aggregate, attempt: &Attempt) -> Markup {
+    let (asset, code) = (asset(attempt), code(attempt));
     let invoice = attempt.invoice();
     html! {
         article.card {
@@ -173,19 +171,25 @@ fn one_attempt(aggregate: &Aggregate, attempt: &Attempt) -> Markup {
                 @if let Some(invoice) = invoice {
                     div { dt { "Received" } dd { (invoice.progress.received.crypto) " " (asset) } }
                     @match &invoice.destination {
-                        Destination::Address { address, .. } => div { dt { "Address" } dd { code { (address) } } },
-                        Destination::Page { url } => div { dt { "Page" } dd { code { (url) } } },
+                        Destination::Address { address, .. } => div {
+                            dt { "Address" }
+                            dd { (pages::on_chain(viewer, code, address, Asset::explorer_address_url)) }
+                        },
+                        Destination::Page { url } => div { dt { "Page" } dd { (pages::id(url.as_str())) } },
                     }
-                    div { dt { "Invoice" } dd { code { (invoice.id) } } }
+                    div { dt { "Invoice" } dd { (pages::id(invoice.id.as_str())) } }
                     @if let Some(hash) = &invoice.progress.transaction_hash {
-                        div { dt { "Transaction" } dd { code { (hash) } } }
+                        div {
+                            dt { "Transaction" }
+                            dd { (pages::on_chain(viewer, code, hash, Asset::explorer_url)) }
+                        }
                     }
                     @if let Some((count, required)) = invoice.progress.confirmations {
                         div { dt { "Confirmations" } dd { (count) " of " (required) } }
                     }
-                    div { dt { "Expires, UTC" } dd { (pages::time(invoice.expires_at)) } }
+                    div { dt { "Expires" } dd { (pages::time(invoice.expires_at)) } }
                     @if let Some(at) = invoice.next_poll_at {
-                        div { dt { "Next poll, UTC" } dd { (pages::time(at)) } }
+                        div { dt { "Next poll" } dd { (pages::time(at)) } }
                     }
                 }
             }
@@ -204,7 +208,7 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
         if let Some(invoice) = attempt.invoice() {
             let shown = match &invoice.destination {
                 Destination::Address { address, .. } => html! {
-                    strong { "Address shown" } " " code { (address) }
+                    strong { "Address shown" } " " (pages::id(address))
                 },
                 Destination::Page { .. } => html! { strong { "Gateway's page opened" } },
             };
@@ -258,7 +262,7 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
             let tried = &delivery.delivery;
             let line = html! {
                 strong { "Delivery of " (event.kind) } " "
-                span { (tried.note) " in " (tried.took.as_millis()) " ms" }
+                span { (outcome(tried)) " in " (tried.took.as_millis()) " ms" }
             };
             entries.push((tried.tried_at, 7, line));
         }
@@ -300,14 +304,12 @@ fn done(viewer: &Viewer, entry: &AuditEntry) -> Markup {
 
 /// When a payment was first noticed: a transaction without confirmations, or the first poll that found it with some.
 fn seen_at(history: &OrderHistory) -> Option<Timestamp> {
+    use EventType::{Paid, PaymentSeen, Processing, Underpaid};
     let events = history.events.iter().map(|recorded| &recorded.event);
-    let is_of_money = |kind: EventType| {
-        matches!(
-            kind,
-            EventType::PaymentSeen | EventType::Processing | EventType::Underpaid | EventType::Paid
-        )
-    };
-    let seen = events.filter(|event| is_of_money(event.event_type));
+    let seen = events.filter(|event| {
+        let kind = event.event_type;
+        matches!(kind, PaymentSeen | Processing | Underpaid | Paid)
+    });
     seen.map(|event| event.created_at).min()
 }
 
@@ -321,11 +323,19 @@ fn confirmations(observation: &StoredObservation) -> Option<String> {
 
 fn word_and_tone(state: EventState) -> (&'static str, &'static str) {
     match state {
-        EventState::Pending => ("waits", "busy"),
+        EventState::Pending => ("pending", "busy"),
         EventState::Delivered => ("delivered", "good"),
         EventState::GivenUp => ("given up", "bad"),
         EventState::NoWebhook => ("no webhook", "quiet"),
     }
+}
+
+/// What became of a delivery: `answered 200`, `Not delivered: connection refused`.
+pub(crate) fn outcome(delivery: &Delivery) -> String {
+    let status = delivery.http_status;
+    let is_accepted = status.is_some_and(|status| (200..300).contains(&status));
+    let before = if is_accepted { "" } else { "Not delivered: " };
+    format!("{before}{}", delivery.note)
 }
 
 /// The button that sends an event again; nothing for a person who may not.
