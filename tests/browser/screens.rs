@@ -27,6 +27,7 @@ choosing_network | network | Pay on Tron
 paying_tether | copy-address | Copy Tron address
 paying_warnings | warnings | Coins sent on another network will be lost.
 paying_email | email-wrong | Enter an email address like name@example.com.
+paying_offline | offline | The amount and the address stay valid until the time is up.
 checking_wallet_unseen | wallet-status | Don’t pay again
 processing | confirmations | Confirming 1 of 3
 processing | estimate | About 20 minutes to go.

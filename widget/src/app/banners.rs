@@ -18,49 +18,39 @@ pub(super) fn Banners() -> impl IntoView {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Link {
-    Fine,
-    Offline,
-    Delayed,
-    Back,
-}
-
-fn link(checkout: Checkout) -> Link {
+/// The key of what is wrong with the connection, or was until now. An address stays valid offline, and a payment that was sent
+/// is safe.
+fn connection_key(checkout: Checkout) -> Option<&'static str> {
     let is_delayed = checkout.order.with(|order| {
         order
             .as_ref()
             .is_some_and(|order| order.delayed && order.attempt.is_some())
     });
-    if checkout.is_offline.get() {
-        Link::Offline
+    Some(if checkout.is_offline.get() {
+        match checkout.phase.get() {
+            _ if is_sent(checkout) => "offline_sent",
+            Phase::Paying => "offline_paying",
+            _ => "offline",
+        }
     } else if is_delayed {
-        Link::Delayed
+        if is_sent(checkout) {
+            "delayed_sent"
+        } else {
+            "delayed"
+        }
     } else if checkout.is_back.get() {
-        Link::Back
+        "back_online"
     } else {
-        Link::Fine
-    }
-}
-
-/// What being offline means for the order: an address stays valid, and a payment that was sent is safe.
-fn offline_key(checkout: Checkout) -> &'static str {
-    if is_sent(checkout) {
-        "offline_sent"
-    } else if checkout.phase.get_untracked() == Phase::Paying {
-        "offline_paying"
-    } else {
-        "offline"
-    }
+        return None;
+    })
 }
 
 fn is_sent(checkout: Checkout) -> bool {
-    let phase = checkout.phase.get_untracked();
     let is_waiting = matches!(
-        phase,
+        checkout.phase.get(),
         Phase::Checking | Phase::Processing | Phase::Underpaid
     );
-    let is_seen = checkout.order.with_untracked(|order| {
+    let is_seen = checkout.order.with(|order| {
         let attempt = order.as_ref().and_then(|order| order.attempt.as_ref());
         attempt.is_some_and(|attempt| {
             attempt.marked_as_paid || attempt.confirmations.is_some() || is_partly_paid(attempt)
@@ -72,26 +62,26 @@ fn is_sent(checkout: Checkout) -> bool {
 #[component]
 fn ConnectionBanner() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
-    let link = Memo::new(move |_| link(checkout));
+    let key = Memo::new(move |_| connection_key(checkout));
+    let has_age = Memo::new(move |_| {
+        let has_own = matches!(
+            checkout.phase.get(),
+            Phase::Checking | Phase::Processing | Phase::Underpaid
+        );
+        key.get() != Some("back_online") && !has_own
+    });
     move || {
-        let (key, test, class) = match link.get() {
-            Link::Fine => return None,
-            Link::Offline => (offline_key(checkout), "offline", "banner"),
-            Link::Delayed if is_sent(checkout) => ("delayed_sent", "offline", "banner"),
-            Link::Delayed => ("delayed", "offline", "banner"),
-            Link::Back => ("back_online", "back_online", "banner good"),
+        let key = key.get()?;
+        let (test, class) = match key {
+            "back_online" => (key, "banner good"),
+            _ => ("offline", "banner"),
         };
         let text = i18n.text(key);
         checkout.announce(text.clone());
-        let is_on_screen = matches!(
-            checkout.phase.get_untracked(),
-            Phase::Checking | Phase::Processing
-        );
-        let has_age = key != "back_online" && !is_on_screen;
         Some(view! {
             <div class=class part="banner" data-testid=test>
                 <p>{text}</p>
-                {has_age.then(|| view! { <CheckedAgo /> })}
+                {move || has_age.get().then(|| view! { <CheckedAgo /> })}
             </div>
         })
     }
