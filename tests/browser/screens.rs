@@ -26,8 +26,8 @@ choosing_network | network | A Tron address looks like this: T••••••
 choosing_network | network | Pay on Tron
 paying_tether | copy-address | Copy Tron address
 paying_warnings | warnings | Coins sent on another network will be lost.
-paying_email | email-wrong | Enter an email address like name@example.com.
 paying_offline | offline | The amount and the address stay valid until the time is up.
+processing_email | email-wrong | Enter an email address like name@example.com.
 checking_wallet_unseen | wallet-status | Don’t pay again
 processing | confirmations | Confirming 1 of 3
 processing | estimate | About 20 minutes to go.
@@ -54,6 +54,33 @@ async fn each_state_says_what_has_happened() {
     gallery.browser.press("warnings-more").await;
     let fee = "Make sure that the network fee is sufficient.";
     gallery.browser.wait_for_text("warnings", fee).await;
+    gallery.end().await;
+}
+
+/// Heading, tab, bar and time of a payment whose rest is due, and whether it has steps.
+const REST: &str = "
+    const words = (text) => text.replace(/[\\u2066-\\u2069]/g, '').trim();
+    const bar = inside.querySelector('progress');
+    const time = named('countdown') ?? inside.querySelector('.top p');
+    return [inside.querySelector('h2').textContent, document.title, bar.labels[0].textContent, time.textContent]
+        .map(words).concat(bar.position.toFixed(3), Boolean(named('steps')));";
+
+#[tokio::test]
+async fn the_rest_of_a_payment_is_one_screen_from_its_first_part_on() {
+    let gallery = Gallery::open().await;
+    let held = "Price held for 14 minutes";
+    for (state, time) in [
+        ("paying_part", held),
+        ("processing_part", held),
+        ("underpaid", "No hurry: what you’ve sent is safe."),
+    ] {
+        let title = "Send 0.00010973\u{a0}BTC more";
+        let bar = "0.0002 of 0.00030973\u{a0}BTC received";
+        let tab = format!("{title} · Quiet Goods");
+        let expected = json!([title, tab, bar, time, "0.646", false]);
+        assert_eq!(gallery.read(state, REST).await, expected, "{state}");
+        assert!(gallery.browser.is_visible("remaining").await, "{state}");
+    }
     gallery.end().await;
 }
 
@@ -190,6 +217,9 @@ async fn helps_compare_a_pasted_address_and_name_its_check_and_the_exchanges_net
     let browser = &gallery.browser;
     gallery.show("paying_ether", "").await;
     let address = Gallery::attempt("paying_ether", "address");
+    browser.press("verified").await;
+    let phrase = "Quiet Goods will never ask for your recovery phrase.";
+    browser.wait_for_text("verified-aid", phrase).await;
     browser.press("compare").await;
     // `widget/src/format/address.rs` has every way to write one.
     let other = format!("{}zz{}", &address[..20], &address[22..]);
@@ -235,35 +265,22 @@ async fn helps_compare_a_pasted_address_and_name_its_check_and_the_exchanges_net
 async fn an_invalid_email_is_reported_at_its_field() {
     let gallery = Gallery::open().await;
     let browser = &gallery.browser;
-    gallery.show("awaiting_payment", "").await;
-    // Another field of the screen has a text that is invalid there.
-    browser.press("compare").await;
-    browser.fill("paste-back", "nothing of an address").await;
-    browser.fill("email", "me@nowhere").await;
-    browser.press("i-have-paid").await;
     let wrong = "Enter an email address like name@example.com.";
-    browser.wait_for_text("email-wrong", wrong).await;
-    let field = "return [named('email').ariaInvalid, named('email').value]";
-    assert_eq!(
-        read_inside(browser, field).await,
-        json!(["true", "me@nowhere"])
-    );
-    assert!(browser.is_visible("status-awaiting_payment").await);
-    browser.fill("email", "me@nowhere.example").await;
-    let words = "inside.querySelector('#email-wrong').textContent";
-    wait_for_value(browser, "nothing is wrong any more", words, "").await;
-    browser.press("i-have-paid").await;
-    browser.wait_for("status-checking").await;
-
-    for state in ["paying_email_first", "paid"] {
+    for state in ["paying_email_first", "processing", "paid"] {
         gallery.show(state, "").await;
+        browser.fill("email", "me@nowhere").await;
         browser.press("email-receipt").await;
         assert_eq!(browser.text("email-wrong").await, wrong, "{state}");
+        let field = "return [named('email').ariaInvalid, named('email').value]";
+        let field = read_inside(browser, field).await;
+        assert_eq!(field, json!(["true", "me@nowhere"]));
         let has_address = browser.is_visible("address").await;
         assert!(!has_address, "{state}: the address comes after the email");
         browser.fill("email", "me@shop.example").await;
+        let words = "inside.querySelector('#email-wrong').textContent";
+        wait_for_value(browser, "nothing is wrong any more", words, "").await;
         browser.press("email-receipt").await;
-        if state == "paid" {
+        if state != "paying_email_first" {
             let saved = browser.text("email-saved").await;
             assert_eq!(saved, "Email saved for your receipt: me@shop.example");
         } else {

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use self::banners::Banners;
 use self::summary::Summary;
 use crate::browser::{document, later};
-use crate::components::{focus_heading, keyed};
+use crate::components::{focus_heading, keyed, send_more};
 use crate::i18n::use_i18n;
 use crate::screens::{Screen, load_payment_screens};
 use crate::state::phase::Phase;
@@ -53,6 +53,7 @@ fn follow_state(checkout: Checkout) {
     if !checkout.is_page() {
         return;
     }
+    let is_sent = checkout.follow(|_, attempt| attempt.transaction_hint.is_some());
     Effect::new(move |_| {
         let phase = checkout.phase.get();
         // Its texts are loaded with its screen.
@@ -65,16 +66,20 @@ fn follow_state(checkout: Checkout) {
         let title = checkout.offer.with(|offer| {
             let offer = offer.as_ref()?;
             let store = offer.store.name.as_str();
-            let key = if is_reverted {
-                Some("payment_problem")
-            } else {
-                title_key(phase)
+            let key = match title_key(phase) {
+                _ if is_reverted => Some("payment_problem"),
+                Some("checking") if is_sent.get() => Some("payment_sent"),
+                key => key,
             };
             if let Some(shared) = checkout.shared() {
                 shared.host.mark(icon(key));
             }
             if let Some(key) = key {
-                let state = i18n.text(key);
+                let rest = checkout.order.with(|order| match phase {
+                    Phase::Underpaid => send_more(i18n, order.as_deref()),
+                    _ => None,
+                });
+                let state = rest.unwrap_or_else(|| i18n.text(key));
                 let values = [("state", state.as_str()), ("store", store)];
                 return Some(i18n.text_with("title_state", &values));
             }
@@ -90,7 +95,7 @@ fn follow_state(checkout: Checkout) {
 /// Which icon goes with a state that has this key; the usual one while nothing has ended.
 fn icon(key: Option<&str>) -> &'static str {
     match key {
-        None | Some("checking" | "processing") => "",
+        None | Some("checking" | "payment_sent" | "processing") => "",
         Some("paid") => "paid",
         Some(_) => "problem",
     }

@@ -16,5 +16,5 @@ pub(crate) use self::{
         ExplorerLink, HelpLink, HostedPageLink, NewPurchaseButton, NewSessionButton,
         OrderReference, ReturnLink, Transaction, hosted_page,
     },
-    text::{CheckedAgo, Heading, Ltr, Sentence, coins, problem_text},
+    text::{CheckedAgo, Heading, Ltr, Sentence, coins, isolated, problem_text, send_more},
 };

@@ -1,11 +1,13 @@
 //! Headings, sentences, amounts, problems in the customer's words, and how fresh the order's state is.
 
-use florin_checkout_api::ErrorCode;
+use florin_checkout_api::{ErrorCode, OrderView};
+use florin_money::trimmed;
 use leptos::attr::custom::custom_attribute;
 use leptos::prelude::*;
 
 use crate::i18n::template::around;
 use crate::i18n::{I18n, use_i18n};
+use crate::state::phase::is_partly_paid;
 use crate::state::{Problem, use_checkout};
 
 /// The heading of a screen: it takes the focus when the screen appears. On a page without an order, whose title is the
@@ -51,6 +53,19 @@ pub(crate) fn Ltr(
 /// `0.00030973 BTC`
 pub(crate) fn coins(amount: &str, asset: &str) -> String {
     format!("{amount}\u{a0}{asset}")
+}
+
+/// A text in isolates (U+2066, U+2069), so that no language around it reorders its signs.
+pub(crate) fn isolated(text: &str) -> String {
+    format!("\u{2066}{text}\u{2069}")
+}
+
+/// `Send 0.00010973 BTC more`, once a part has arrived.
+pub(crate) fn send_more(i18n: I18n, order: Option<&OrderView>) -> Option<String> {
+    let attempt = order?.attempt.as_ref()?;
+    let rest = trimmed(attempt.remaining_in_crypto.as_str());
+    let rest = isolated(&coins(&rest, &attempt.asset));
+    is_partly_paid(attempt).then(|| i18n.text_with("send_more", &[("amount", &rest)]))
 }
 
 pub(crate) fn problem_text(i18n: I18n, problem: &Problem) -> (String, Option<String>) {

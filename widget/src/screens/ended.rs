@@ -1,52 +1,16 @@
 //! The ends without a full payment. Each says what happened, that the money is not lost, what to do next, where to get
 //! help, and by which reference.
 
-use florin_checkout_api::{AttemptView, BlockedReason, Flow};
+use florin_checkout_api::{BlockedReason, Flow};
 use leptos::prelude::*;
 
-use super::instructions::WhatToSend;
 use crate::components::{
-    Heading, HelpLink, HostedPageLink, Look, NewPriceButton, NewPurchaseButton, NewSessionButton,
-    OrderReference, OtherAssetButton, ReturnLink, coins,
+    Heading, HelpLink, Look, NewPriceButton, NewPurchaseButton, NewSessionButton, OrderReference,
+    OtherAssetButton, ReturnLink,
 };
-use crate::i18n::{I18n, use_i18n};
-use crate::state::phase::{has_received, is_partly_paid};
+use crate::i18n::use_i18n;
+use crate::state::phase::has_received;
 use crate::state::use_checkout;
-use florin_money::trimmed;
-
-#[component]
-pub(super) fn Underpaid() -> impl IntoView {
-    let (checkout, i18n) = (use_checkout(), use_i18n());
-    let order = checkout.order.get_untracked();
-    let attempt = order.as_ref().and_then(|order| order.attempt.as_ref());
-    let rest = attempt.filter(|attempt| is_partly_paid(attempt));
-    let (title, remedy) = if let Some(attempt) = rest {
-        let instructions = view! { <WhatToSend /> };
-        (send_more(i18n, attempt), instructions.into_any())
-    } else {
-        let link = view! { <HostedPageLink look=Look::Primary key="hosted_go" /> };
-        (i18n.text("underpaid"), link.into_any())
-    };
-    view! { <End name="underpaid" title=title hints=&["underpaid_hint"] remedy=remedy /> }
-}
-
-/// `Send 0.00010973 BTC more (≈ $7.06)`
-fn send_more(i18n: I18n, attempt: &AttemptView) -> String {
-    // Isolated (U+2066, U+2069), so that no language around them reorders their signs.
-    let isolated = |text: &str| format!("\u{2066}{text}\u{2069}");
-    let rest = coins(
-        &trimmed(attempt.remaining_in_crypto.as_str()),
-        &attempt.asset,
-    );
-    let rest = isolated(&rest);
-    match &attempt.remaining_in_local_currency {
-        Some(price) => {
-            let price = isolated(&i18n.money(price.as_str(), &attempt.local_currency_code));
-            i18n.text_with("send_more_price", &[("amount", &rest), ("price", &price)])
-        }
-        None => i18n.text_with("send_more", &[("amount", &rest)]),
-    }
-}
 
 #[component]
 pub(super) fn Failed() -> impl IntoView {

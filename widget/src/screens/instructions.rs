@@ -15,12 +15,11 @@ use self::address::CheckAddress;
 use self::help::{ExchangeHelp, Handoff};
 pub(super) use self::payment::PaymentByWallet;
 use self::payment::payment_to_draw;
-use crate::components::{Button, Look, Ltr, NewPriceButton, Sentence, coins, focus, keyed};
+use crate::components::{Button, Look, NewPriceButton, focus, keyed};
 use crate::format::time;
 use crate::i18n::use_i18n;
 use crate::state::phase::is_partly_paid;
 use crate::state::use_checkout;
-use florin_money::trimmed;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Haste {
@@ -35,47 +34,41 @@ enum Haste {
 #[component]
 pub(super) fn WhatToSend() -> impl IntoView {
     let checkout = use_checkout();
-    let received = checkout.follow(|_, attempt| {
-        is_partly_paid(attempt).then(|| attempt.received_in_crypto.as_str().to_owned())
-    });
+    let received = checkout.follow(|_, attempt| attempt.received_in_crypto.as_str().to_owned());
+    let is_partly = checkout.follow(|_, attempt| is_partly_paid(attempt));
     let may_renew = checkout.follow(may_renew);
     let insists = RwSignal::new(false);
     let haste = Memo::new(move |_| match checkout.seconds_left.get() {
-        0 => Haste::TimeUp,
+        // The rest of a part payment stays due.
+        0 if !is_partly.get() => Haste::TimeUp,
         left if time::is_urgent(left) && !insists.get() && may_renew.get() => Haste::LastMinute,
         _ => Haste::Calm,
     });
     let key = Memo::new(move |_| (received.get(), haste.get()));
-    keyed(key, move |(received, haste)| {
+    keyed(key, move |(_, haste)| {
         let Some(order) = checkout.order.get_untracked() else {
             return ().into_any();
         };
         let Some(attempt) = &order.attempt else {
             return ().into_any();
         };
-        let part = match (haste, received) {
-            (Haste::LastMinute, _) => {
+        match haste {
+            Haste::LastMinute => {
                 let crypto_code = attempt.crypto_code.clone();
-                return view! { <LastMinute crypto_code=crypto_code insists=insists /> }.into_any();
+                view! { <LastMinute crypto_code=crypto_code insists=insists /> }.into_any()
             }
             // Only the server decides that it expired; but what is sent from here on would come late.
-            (Haste::TimeUp, None) => {
+            Haste::TimeUp => {
                 let renewable = order.can_open_attempt.then(|| attempt.crypto_code.clone());
-                return view! { <TimeUp crypto_code=renewable /> }.into_any();
+                view! { <TimeUp crypto_code=renewable /> }.into_any()
             }
-            (_, received) => received.map(|received| {
-                let received = coins(&trimmed(&received), &attempt.asset);
-                view! {
-                    <div class="box" part="box">
-                        <Sentence key="part_received">
-                            <Ltr text=received />
-                        </Sentence>
-                    </div>
-                }
-            }),
-        };
-        view! { <div class="rest">{part} <Instructions order=Arc::clone(&order) attempt=attempt /></div> }
-        .into_any()
+            Haste::Calm => view! {
+                <div class="rest">
+                    <Instructions order=Arc::clone(&order) attempt=attempt />
+                </div>
+            }
+            .into_any(),
+        }
     })
 }
 

@@ -9,14 +9,15 @@ use leptos::prelude::*;
 
 use super::instructions::WhatToSend;
 use crate::components::{
-    Button, Countdown, Heading, HostedPageLink, Look, NewSessionButton, OtherAssetButton, focus,
-    hosted_page,
+    Button, CheckedAgo, Countdown, Heading, HelpLink, HostedPageLink, Look, Ltr, NewSessionButton,
+    OrderReference, OtherAssetButton, ReturnLink, Sentence, Transaction, coins, focus, hosted_page,
+    isolated, send_more,
 };
 use crate::format::networks::coin_name;
 use crate::i18n::{I18n, use_i18n};
-use crate::screens::receipt::{AskForEmail, Email, EmailField, KeptEmail, is_none_or_email};
-use crate::state::phase::is_partly_paid;
+use crate::screens::receipt::AskForEmail;
 use crate::state::use_checkout;
+use florin_money::trimmed;
 
 #[component]
 pub(super) fn Paying() -> impl IntoView {
@@ -24,10 +25,7 @@ pub(super) fn Paying() -> impl IntoView {
     let order = checkout.order.get_untracked()?;
     let attempt = order.attempt.as_ref()?;
     let title = title(i18n, attempt);
-    let is_partly = checkout.follow(|_, attempt| is_partly_paid(attempt));
     let is_over = Memo::new(move |_| checkout.seconds_left.get() == 0);
-    // The rest of a part payment is still due: its screen stays as it is.
-    let is_time_up = Memo::new(move |_| is_over.get() && !is_partly.get());
     // What is delivered by email has its address before anything is paid.
     let needs_email = checkout.follow(|order, _| order.email_required);
     let asks_first = needs_email.get_untracked();
@@ -36,7 +34,7 @@ pub(super) fn Paying() -> impl IntoView {
         <div class="screen" data-testid="status-awaiting_payment">
             <div class="top">
                 <h2 tabindex="-1" part="heading">
-                    {move || if is_time_up.get() { i18n.text("time_up") } else { title.clone() }}
+                    {move || if is_over.get() { i18n.text("time_up") } else { title.clone() }}
                 </h2>
                 {move || (!is_over.get()).then(|| view! { <Countdown /> })}
             </div>
@@ -65,7 +63,7 @@ pub(super) fn Paying() -> impl IntoView {
     })
 }
 
-/// `Pay with Bitcoin` for a coin on its own network, `Send USDT on Tron` for an asset that exists on several.
+/// `Pay with Bitcoin` for a coin on its own network, `Pay with USDT on Tron` for an asset that exists on several.
 fn title(i18n: I18n, attempt: &AttemptView) -> String {
     let (asset, network) = (attempt.asset.as_str(), attempt.network.as_str());
     if Network::coin_of(network) == asset {
@@ -75,44 +73,12 @@ fn title(i18n: I18n, attempt: &AttemptView) -> String {
     }
 }
 
-/// The field and the button, until the customer has pressed it. A small window keeps the button at its lower edge.
+/// The button, until the customer has pressed it: what arrives is found without it. A small window keeps it at its lower edge
+/// once the customer has used a way to pay.
 #[component]
 fn ConfirmSent() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let is_marked = checkout.follow(|_, attempt| attempt.marked_as_paid);
-    let email = Email::new();
-    // What was kept last; empty for none.
-    let kept = RwSignal::new(String::new());
-    // The address itself is not in the order: it was typed on another page, or before a reload.
-    let is_kept = checkout.order.with_untracked(|order| {
-        let order = order.as_ref();
-        order.is_some_and(|order| order.email_kept)
-    });
-    let asks = RwSignal::new(!is_kept);
-    let change = move || {
-        asks.set(true);
-        focus(checkout, String::from("#email"));
-    };
-    let keep = move || {
-        let typed = email.typed();
-        let is_new = kept.with_untracked(|kept| *kept != typed);
-        if is_new && is_none_or_email(&typed) {
-            let sent = typed.clone();
-            checkout.keep_email(sent, move |is_kept| {
-                if is_kept {
-                    kept.set(typed);
-                }
-            });
-        }
-    };
-    let mark = move || {
-        let typed = email.typed();
-        if is_none_or_email(&typed) {
-            checkout.mark_paid(&typed);
-        } else {
-            email.reject(checkout);
-        }
-    };
     move || {
         if is_marked.get() {
             return view! {
@@ -122,32 +88,96 @@ fn ConfirmSent() -> impl IntoView {
             }
             .into_any();
         }
-        // No form: Enter in the field of an address must not report a payment.
         view! {
-            <div class="sent">
-                <p class="quiet detected">{i18n.text("detected_automatically")}</p>
-                {move || {
-                    if asks.get() {
-                        view! {
-                            <EmailField email=email label="email" kept=kept on_change=keep.into() />
-                        }
-                            .into_any()
-                    } else {
-                        view! { <KeptEmail on_change=change.into() /> }.into_any()
-                    }
-                }}
-                <div class="confirm">
-                    <Button
-                        look=Look::Secondary
-                        text=i18n.text("i_have_paid")
-                        on_press=mark
-                        test_id=Some("i-have-paid")
-                        waits=true
-                    />
-                </div>
+            <div class="confirm">
+                <Button
+                    look=Look::Plain
+                    text=i18n.text("i_have_paid")
+                    on_press=move || checkout.mark_paid()
+                    test_id=Some("i-have-paid")
+                    waits=true
+                />
             </div>
         }
         .into_any()
+    }
+}
+
+/// The rest of a payment, from the first part that was seen until the whole is. Of a hosted order it is paid on the gateway's page.
+#[component]
+pub(super) fn Underpaid() -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let order = checkout.order.get_untracked()?;
+    let title = move || {
+        let rest = checkout
+            .order
+            .with(|order| send_more(i18n, order.as_deref()));
+        rest.unwrap_or_else(|| i18n.text("underpaid"))
+    };
+    let is_over = Memo::new(move |_| checkout.seconds_left.get() == 0);
+    let time_left = move || {
+        if is_over.get() {
+            view! { <p class="quiet">{i18n.text("no_hurry")}</p> }.into_any()
+        } else {
+            view! { <Countdown /> }.into_any()
+        }
+    };
+    let rest = if order.attempt.is_some() {
+        view! {
+            <Part />
+            <WhatToSend />
+        }
+        .into_any()
+    } else {
+        view! { <HostedPageLink look=Look::Primary key="hosted_go" /> }.into_any()
+    };
+    Some(view! {
+        <div class="screen" data-testid="status-underpaid">
+            <div class="mark doubtful" aria-hidden="true">
+                "!"
+            </div>
+            <div class="top">
+                <h2 tabindex="-1" part="heading">
+                    {title}
+                </h2>
+                {time_left}
+            </div>
+            {rest}
+            <CheckedAgo />
+            <Transaction />
+            <div class="contact">
+                <OrderReference order=&order />
+                <div class="actions">
+                    <HelpLink class="secondary" part="button secondary" />
+                    <ReturnLink look=Look::Plain />
+                </div>
+            </div>
+        </div>
+    })
+}
+
+/// How much has arrived, as a bar, and what to do with the rest.
+#[component]
+fn Part() -> impl IntoView {
+    let (checkout, i18n) = (use_checkout(), use_i18n());
+    let part = checkout.follow(|_, attempt| {
+        let [received, amount] = [&attempt.received_in_crypto, &attempt.amount_in_crypto];
+        [received, amount].map(|amount| trimmed(amount.as_str()))
+    });
+    let asset = checkout.follow(|_, attempt| attempt.asset.clone());
+    move || {
+        let ([received, amount], asset) = (part.get(), asset.get());
+        let values = [isolated(&received), isolated(&coins(&amount, &asset))];
+        let values = [("received", &*values[0]), ("amount", &*values[1])];
+        view! {
+            <label class="part">
+                <progress value=received.clone() max=amount></progress>
+                {i18n.text_with("part_bar", &values)}
+            </label>
+            <Sentence key="part_received">
+                <Ltr text=coins(&received, &asset) />
+            </Sentence>
+        }
     }
 }
 

@@ -34,7 +34,7 @@ fn view_of(phase: Phase) -> Result<AnyView, SplitLoaderError> {
         Phase::Checking => progress::Checking().into_any(),
         Phase::Processing => progress::Processing().into_any(),
         Phase::Paid | Phase::Overpaid => paid::Paid().into_any(),
-        Phase::Underpaid => ended::Underpaid().into_any(),
+        Phase::Underpaid => paying::Underpaid().into_any(),
         Phase::Failed => ended::Failed().into_any(),
         Phase::NotReceived => ended::NotReceived().into_any(),
         Phase::Cancelled => ended::Cancelled().into_any(),

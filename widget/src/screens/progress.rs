@@ -4,13 +4,14 @@ use florin_checkout_api::Confirmations;
 use leptos::prelude::*;
 
 use super::instructions::{PaymentByWallet, WhatToSend};
+use super::receipt::AskForEmail;
 use crate::components::{
-    CheckedAgo, Heading, HostedPageLink, Look, Ltr, OtherAssetButton, Sentence, Transaction, coins,
+    CheckedAgo, Heading, HelpLink, HostedPageLink, Look, Ltr, OtherAssetButton, Sentence,
+    Transaction, coins,
 };
 use crate::format::time::{Estimate, estimate};
 use crate::i18n::{I18n, use_i18n};
-use crate::state::phase::is_partly_paid;
-use crate::state::{Checkout, use_checkout};
+use crate::state::use_checkout;
 use florin_money::trimmed;
 
 /// A bar for each confirmation up to this many; beyond, one bar for all.
@@ -19,7 +20,6 @@ const MOST_BARS: u32 = 12;
 #[component]
 pub(super) fn Checking() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
-    let is_partly = partly_paid(checkout);
     let can_change = checkout
         .order
         .with_untracked(|order| order.as_ref().is_some_and(|order| order.can_open_attempt));
@@ -28,11 +28,12 @@ pub(super) fn Checking() -> impl IntoView {
             <Heading text=i18n.text("checking") />
             <p>{i18n.text("checking_hint")}</p>
             <WalletProgress />
+            <HelpLink class="primary wallet-help" part="button primary" />
             <Steps current=0 />
             <CheckedAgo />
             <Transaction />
-            <p>{i18n.text("come_back")}</p>
-            <details class="again" open=move || is_partly.get()>
+            <p class="later">{i18n.text("detected_automatically")}</p>
+            <details class="again">
                 <summary>{i18n.text("show_again")}</summary>
                 <WhatToSend />
             </details>
@@ -56,13 +57,15 @@ fn WalletProgress() -> impl IntoView {
 #[component]
 pub(super) fn Processing() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
-    let is_partly = partly_paid(checkout);
     let received = checkout.follow(|_, attempt| {
         let amount = trimmed(attempt.received_in_crypto.as_str());
-        // A missing payment is not shown here, and a partial one by the instructions.
-        let is_whole = attempt.received_in_local_currency.is_some() && !is_partly_paid(attempt);
-        is_whole.then(|| coins(&amount, &attempt.asset))
+        let is_known = attempt.received_in_local_currency.is_some();
+        is_known.then(|| coins(&amount, &attempt.asset))
     });
+    // The gateway's own page asks for the address itself.
+    let has_attempt = checkout
+        .order
+        .with_untracked(|order| order.as_ref().is_some_and(|order| order.attempt.is_some()));
     let received = move || {
         received.get().map(|amount| {
             view! {
@@ -74,34 +77,24 @@ pub(super) fn Processing() -> impl IntoView {
             }
         })
     };
-    // Nothing is left to do once enough is under way; else the rest can be sent meanwhile.
-    let left_to_do = move || {
-        if is_partly.get() {
-            return view! { <WhatToSend /> }.into_any();
-        }
-        view! {
-            <div class="rest">
-                <p>{i18n.text("processing_hint")}</p>
-                <p>{i18n.text("come_back")}</p>
-            </div>
-        }
-        .into_any()
-    };
     view! {
         <div class="screen" data-testid="status-processing">
             <Heading text=i18n.text("processing") />
             {received}
-            {left_to_do}
+            <p>{i18n.text("processing_hint")}</p>
+            <p>{i18n.text("come_back")}</p>
             <Steps current=1 />
             <CheckedAgo />
             <Transaction />
+            {has_attempt
+                .then(|| {
+                    view! {
+                        <AskForEmail label="email" action="email_receipt" look=Look::Secondary />
+                    }
+                })}
             <HostedPageLink look=Look::Plain key="hosted_open" />
         </div>
     }
-}
-
-fn partly_paid(checkout: Checkout) -> Memo<bool> {
-    checkout.follow(|_, attempt| is_partly_paid(attempt))
 }
 
 /// The steps of a payment; `current` is under way.

@@ -4,7 +4,7 @@ use florin_checkout_api::{Environment, OrderView, QrCode, SignedReceipt, looks_l
 use leptos::html::Input;
 use leptos::prelude::*;
 
-use crate::components::{Button, Drawing, Look, Ltr, Press, coins, focus};
+use crate::components::{Button, Drawing, Look, Ltr, coins, focus};
 use crate::i18n::use_i18n;
 use crate::state::{Checkout, use_checkout};
 
@@ -105,57 +105,36 @@ fn Proof(code: String, store: String) -> impl IntoView {
 
 /// The field of an email address, and whether it holds anything else.
 #[derive(Clone, Copy)]
-pub(super) struct Email {
+struct Email {
     field: NodeRef<Input>,
     is_wrong: RwSignal<bool>,
 }
 
 impl Email {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self {
             field: NodeRef::new(),
             is_wrong: RwSignal::new(false),
         }
     }
 
-    pub(super) fn typed(self) -> String {
+    fn typed(self) -> String {
         let field = self.field.get_untracked();
         field.map_or_else(String::new, |field| field.value().trim().to_owned())
     }
 
-    pub(super) fn reject(self, checkout: Checkout) {
+    fn reject(self, checkout: Checkout) {
         self.is_wrong.set(true);
         checkout.announce(checkout.i18n.text("email_wrong"));
         focus(checkout, String::from("#email"));
     }
 }
 
-/// Returns `true` if the proxy takes a text: an address, or none.
-pub(super) fn is_none_or_email(text: &str) -> bool {
-    text.is_empty() || looks_like_email(text)
-}
-
-/// The field with its label, what is wrong with it, and a button beside it. `kept`: the address that was kept last;
-/// empty for none.
+/// The field with its label, what is wrong with it, and a button beside it.
 #[component]
-pub(super) fn EmailField(
-    email: Email,
-    label: &'static str,
-    #[prop(optional)] kept: RwSignal<String>,
-    #[prop(optional)] on_change: Option<Press>,
-    #[prop(optional_no_strip)] button: Option<AnyView>,
-) -> impl IntoView {
+fn EmailField(email: Email, label: &'static str, button: AnyView) -> impl IntoView {
     let i18n = use_i18n();
     let Email { field, is_wrong } = email;
-    let change = move |_| {
-        if let Some(on_change) = &on_change {
-            on_change.press();
-        }
-    };
-    let saved = move || {
-        let kept = kept.get();
-        (!kept.is_empty()).then(|| view! { <Saved email=&kept /> })
-    };
     view! {
         <div class="email">
             <label for="email">{i18n.text(label)}</label>
@@ -172,11 +151,9 @@ pub(super) fn EmailField(
                     data-testid="email"
                     node_ref=field
                     on:input=move |_| is_wrong.set(false)
-                    on:change=change
                 />
                 {button}
             </div>
-            {saved}
             <div class="bad" id="email-wrong" data-testid="email-wrong">
                 {move || is_wrong.get().then(|| view! { <p>{i18n.text("email_wrong")}</p> })}
             </div>
@@ -203,9 +180,14 @@ pub(super) fn AskForEmail(label: &'static str, action: &'static str, look: Look)
     move || {
         if is_kept.get() {
             let email = sent.get_value();
-            // Another page of this order has sent one, and its address is not shown. This one's was refused, if any.
+            // Another page of this order has sent one: its address is not in the order. This one's was refused, if any.
             if email.is_empty() || checkout.problem.with_untracked(Option::is_some) {
-                return ().into_any();
+                return view! {
+                    <p class="quiet" data-testid="email-kept">
+                        {i18n.text("email_kept")}
+                    </p>
+                }
+                .into_any();
             }
             // The focus was on the button, which goes away.
             focus(checkout, String::from(".saved"));
@@ -220,29 +202,12 @@ pub(super) fn AskForEmail(label: &'static str, action: &'static str, look: Look)
                 waits=true
             />
         };
-        view! { <EmailField email=email label=label button=Some(button.into_any()) /> }.into_any()
-    }
-}
-
-/// In place of the field: that an address is kept, and a button to name another.
-#[component]
-pub(super) fn KeptEmail(on_change: Press) -> impl IntoView {
-    let i18n = use_i18n();
-    view! {
-        <div class="email" data-testid="email-kept">
-            <p class="quiet">{i18n.text("email_kept")}</p>
-            <Button
-                look=Look::Plain
-                text=i18n.text("email_change")
-                on_press=on_change
-                test_id=Some("email-change")
-            />
-        </div>
+        view! { <EmailField email=email label=label button=button.into_any() /> }.into_any()
     }
 }
 
 #[component]
-pub(super) fn Saved<'a>(email: &'a str) -> impl IntoView + use<> {
+fn Saved<'a>(email: &'a str) -> impl IntoView + use<> {
     let text = use_i18n().text_with("email_saved", &[("email", email)]);
     view! {
         <p class="quiet saved" tabindex="-1" data-testid="email-saved">

@@ -25,17 +25,12 @@ impl Checkout {
         self.send(Request::Attempt(attempt));
     }
 
-    /// "I have paid". An empty `email` is none.
-    pub(crate) fn mark_paid(self, email: &str) {
-        let email = email.trim();
-        let paid = MarkPaid {
-            email: (!email.is_empty()).then(|| email.to_owned()),
-            ..MarkPaid::default()
-        };
-        self.send(Request::Paid(paid));
+    /// "I've sent it".
+    pub(crate) fn mark_paid(self) {
+        self.send(Request::Paid(MarkPaid::default()));
     }
 
-    /// Passes on the transaction by which a wallet has sent the payment to an attempt's address, with "I have paid". It is
+    /// Passes on the transaction by which a wallet has sent the payment to an attempt's address, with "I've sent it". It is
     /// tried again until the proxy has it, beside every other request: the money is on its way.
     pub(crate) fn report_transaction(self, hash: String, address: String) {
         let Some(shared) = self.shared() else { return };
@@ -60,23 +55,6 @@ impl Checkout {
             }
         };
         shared.connection.send(Request::Paid(paid), Box::new(done));
-    }
-
-    /// Keeps an email address for the receipt with the order, and passes on whether it was kept. A failure is not
-    /// reported: the address goes with "I have paid" as well.
-    pub(crate) fn keep_email(self, email: String, done: impl FnOnce(bool) + 'static) {
-        let Some(shared) = self.shared() else { return };
-        let done = move |response: Result<OrderView, _>| {
-            if self.is_removed() {
-                return;
-            }
-            done(response.is_ok());
-            if let Ok(order) = response {
-                self.update(order);
-            }
-        };
-        let request = Request::Email(ReceiptEmail { email });
-        shared.connection.send(request, Box::new(done));
     }
 
     pub(crate) fn ask_for_receipt(self, email: String) {

@@ -33,7 +33,7 @@ impl Announcements {
             Phase::Checking => &["checking", "checking_hint"],
             Phase::Processing => &["processing", "processing_hint"],
             Phase::Paid | Phase::Overpaid => &["paid", "thanks"],
-            Phase::Underpaid => &["underpaid", "underpaid_hint"],
+            Phase::Underpaid => &["underpaid", "part_found"],
             Phase::Failed => &["failed", "failed_network"],
             Phase::NotReceived => &["expired", "not_received"],
             Phase::Cancelled => &["cancelled", "cancelled_hint"],

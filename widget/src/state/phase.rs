@@ -27,7 +27,7 @@ pub enum Phase {
     Paid,
     /// Done, and more than enough was sent.
     Overpaid,
-    /// Less than the price has arrived and settled.
+    /// Less than the price has arrived, confirmed or not: send the rest.
     Underpaid,
     /// The payment did not go through.
     Failed,
@@ -67,7 +67,11 @@ impl Phase {
                 _ => {}
             }
         }
+        let is_partly = order.attempt.as_ref().is_some_and(is_partly_paid);
         match order.status {
+            Status::AwaitingPayment | Status::Checking | Status::Processing if is_partly => {
+                Self::Underpaid
+            }
             Status::Open => Self::Choosing,
             Status::AwaitingPayment if order.attempt.is_some() => Self::Paying,
             // Seen without a block yet: found, and nothing more to send.
@@ -151,6 +155,18 @@ mod tests {
     /// Of an order that its customer does not leave for another asset.
     fn phase(order: &OrderView) -> Phase {
         Phase::of(Some(order), true, false, false)
+    }
+
+    #[test]
+    fn the_rest_of_a_payment_is_one_screen_from_the_first_part_on() {
+        use Status as S;
+        for status in [S::AwaitingPayment, S::Checking, S::Processing, S::Underpaid] {
+            let part = OrderView {
+                attempt: Some(attempt("0.2", "0.3")),
+                ..order(status)
+            };
+            assert_eq!(phase(&part), Phase::Underpaid, "{status:?}");
+        }
     }
 
     #[test]

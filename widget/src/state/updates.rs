@@ -135,7 +135,7 @@ impl Checkout {
         let Some((number, unit)) = announcements::countdown(before, seconds) else {
             return;
         };
-        if self.phase.get_untracked() == Phase::Paying {
+        if matches!(self.phase.get_untracked(), Phase::Paying | Phase::Underpaid) {
             let time = self.i18n.duration(number, unit);
             self.announce(self.i18n.text_with("time_left", &[("time", &time)]));
         }
