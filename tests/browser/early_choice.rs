@@ -252,7 +252,7 @@ async fn the_payment_is_shown_early_as_the_program_shows_it() {
         browser.wait_for("qr-large").await;
         release(&browser).await;
         let is_over =
-            "inside.querySelector('.sent') && inside.querySelector('dialog').matches(':modal')";
+            "inside.querySelector('.confirm') && inside.querySelector('dialog').matches(':modal')";
         wait_for_value(
             &browser,
             "the large code is above the screen",
@@ -266,6 +266,7 @@ async fn the_payment_is_shown_early_as_the_program_shows_it() {
             (read_inside(&browser, shown).await == early).then_some(())
         })
         .await;
+        browser.press("qr").await;
         browser.press("qr-address-only").await;
         assert_eq!(browser.scan("qr-bare").await, address);
     }

@@ -288,7 +288,7 @@ async fn a_purchase_in_the_dialog_needs_only_the_keyboard_and_the_shop_shows_it(
     assert_focus_visible(&browser, "H2 Check the network").await;
     tab_to(&browser, "network-confirm").await;
     browser.type_keys(Key::Enter).await;
-    assert_focus_visible(&browser, "H2 Send USDT on Tron").await;
+    assert_focus_visible(&browser, "H2 Pay with USDT on Tron").await;
     let checkout = only_order(&world, &browser).await;
     tab_to(&browser, "copy-amount").await;
     tab_to(&browser, "copy-address").await;

@@ -8,7 +8,7 @@ use thirtyfour::Key;
 use crate::gallery::{Gallery, wide};
 use crate::helpers::{
     RECORD_ANNOUNCEMENTS, change_responses, checkout_page, choose_asset, end, open_payment,
-    read_inside, wait_for_focus, wait_for_value, wait_until_announced,
+    read_inside, shop_page, wait_for_focus, wait_for_value, wait_until_announced,
 };
 
 #[tokio::test]
@@ -26,23 +26,32 @@ async fn on_a_phone_amount_code_and_address_need_no_scrolling() {
     );
     let feet = "
         const foot = (name) => named(name).getBoundingClientRect().bottom;
-        return ['amount', 'qr', 'wallet-link', 'copy-address'].filter((name) => foot(name) > 700)";
+        return ['amount', 'qr', 'copy-address'].filter((name) => foot(name) > 700)";
     assert_eq!(read_inside(&browser, feet).await, json!([]));
     assert_eq!(browser.scan("qr").await, attempt["qr_string"]);
-    // The button "I have paid" is always visible and covers no focused element.
+    // The way to pay is always visible and covers no focused element; once it was used, "I've sent it" is.
     let covered = "
         scrollTo(0, 0);
-        const bar = inside.querySelector('.confirm').getBoundingClientRect();
-        if (bar.bottom > innerHeight + 1) return 'it is out of reach';
-        const all = [...inside.querySelectorAll('a[href], button, input, summary')].filter((at) => at.checkVisibility() && !at.closest('.confirm'));
+        const bar = named(name).parentNode;
+        if (bar.getBoundingClientRect().bottom > innerHeight + 1) return 'it is out of reach';
+        const all = [...inside.querySelectorAll('a[href], button, input, summary')].filter((at) => at.checkVisibility() && !bar.contains(at));
         return all.filter((at) => {
             scrollTo(0, 0);
             at.focus();
             const box = at.getBoundingClientRect();
-            const edge = inside.querySelector('.confirm').getBoundingClientRect();
+            const edge = bar.getBoundingClientRect();
             return box.bottom > edge.top && box.top < edge.bottom;
         }).map((at) => at.className || at.id)";
-    assert_eq!(read_inside(&browser, covered).await, json!([]));
+    for name in ["wallet-link", "i-have-paid"] {
+        let covered = format!("const name = '{name}';{covered}");
+        assert_eq!(read_inside(&browser, &covered).await, json!([]), "{name}");
+        // No program of this machine opens the link.
+        let press =
+            "const link = named('wallet-link'); link.href = '#'; link.target = ''; link.click()";
+        read_inside(&browser, press).await;
+        let place = "inside.querySelector('a.wallet').parentNode.className";
+        wait_for_value(&browser, "it has its place", place, "wallet-list").await;
+    }
 
     // An enlarged code closes when the payment is found.
     browser.press("qr").await;
@@ -51,6 +60,65 @@ async fn on_a_phone_amount_code_and_address_need_no_scrolling() {
     browser.wait_for("status-processing").await;
     browser.wait_until_gone("qr-large").await;
     end(world, browser).await;
+}
+
+/// Names of the visible controls of the screen, and its words; an address is one.
+const CONTROLS_AND_WORDS: &str = "
+    const screen = inside.querySelector('.screen');
+    const isVisible = (at) => at.checkVisibility({ visibilityProperty: true });
+    const controls = [...screen.querySelectorAll('a[href], button, input, select, summary')].filter(isVisible);
+    const walker = document.createTreeWalker(screen, NodeFilter.SHOW_TEXT);
+    const words = ['(address)'];
+    while (walker.nextNode()) {
+        const at = walker.currentNode.parentElement;
+        if (isVisible(at) && !at.closest('.address')) words.push(...walker.currentNode.data.split(/\\s+/).filter(Boolean));
+    }
+    return [controls.map((at) => at.dataset.testid || at.className), words];";
+
+/// In the frame, which has a way to another page beside all else.
+#[tokio::test]
+async fn the_screen_of_a_usual_payment_has_ten_controls_and_seventy_five_words_at_most() {
+    let frame =
+        "<florin-checkout store=\"demo\" product=\"ebook\" display=\"frame\"></florin-checkout>";
+    let (_site, world, browser) = shop_page(frame).await;
+    browser.enter_checkout().await;
+    choose_asset(&world, &browser, "USDTTRC20").await;
+    browser.wait_for("wallet-page").await;
+    let counted = read_inside(&browser, CONTROLS_AND_WORDS).await;
+    let [controls, words] = [0, 1].map(|at| counted[at].as_array().unwrap().len());
+    assert!(
+        controls <= 10 && words <= 75,
+        "{controls}, {words}: {counted}"
+    );
+    end(world, browser).await;
+}
+
+/// Names of what is visible on the screen, from top to bottom.
+const SEQUENCE: &str = "
+    const all = [...inside.querySelectorAll('.screen :is([data-testid], [part])')].filter((at) => at.checkVisibility({ visibilityProperty: true }));
+    const top = (at) => Math.round(at.getBoundingClientRect().top + scrollY);
+    return all.sort((one, other) => top(one) - top(other)).map((at) => at.dataset.testid || at.part.value);";
+
+#[tokio::test]
+async fn the_gallery_has_the_layout_of_a_real_order_on_a_phone() {
+    let (world, browser) = checkout_page(&[]).await;
+    browser.set_viewport(390, 844).await;
+    browser.emulate_touch().await;
+    browser.reload().await;
+    let mut real = Vec::new();
+    for asset in ["BTC", "USDTTRC20"] {
+        choose_asset(&world, &browser, asset).await;
+        browser.wait_for("i-have-paid").await;
+        real.push(read_inside(&browser, SEQUENCE).await);
+        browser.press("other-asset").await;
+    }
+    let gallery = Gallery { world, browser };
+    for (state, real) in ["awaiting_payment", "paying_tether"].iter().zip(real) {
+        gallery.load(state).await;
+        let shown = read_inside(&gallery.browser, SEQUENCE).await;
+        assert_eq!(shown, real, "{state}");
+    }
+    gallery.end().await;
 }
 
 /// Names, upper edges and widths of what a phone offers, in the order of the document.
@@ -103,6 +171,8 @@ async fn a_phone_has_its_own_handler_first_then_apps_then_code_and_address() {
     wait_for_value(browser, "the wallet is first", is_first, true).await;
     // No program of this machine opens the link; then one opens late.
     gallery.show("paying_phone_none", "").await;
+    let none = browser.text("wallet-none").await;
+    assert_eq!(none, "No wallet opened? Copy the amount and the address.");
     let leave = "Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
         document.dispatchEvent(new Event('visibilitychange'));";
     browser.evaluate(leave).await;
@@ -114,9 +184,6 @@ async fn a_phone_has_its_own_handler_first_then_apps_then_code_and_address() {
 async fn two_devices_follow_one_order_and_its_stored_email_is_not_requested_again() {
     let (world, laptop, checkout) = open_payment("BTC", &[]).await;
     let attempt = checkout.view().await["attempt"].clone();
-    laptop.fill("email", "me@nowhere.example").await;
-    laptop.type_keys(Key::Tab).await;
-    laptop.wait_for("email-saved").await;
     let has_link = "return inside.innerHTML.includes('client_token')";
     assert_eq!(read_inside(&laptop, has_link).await, false);
     laptop.press("handoff").await;
@@ -130,14 +197,6 @@ async fn two_devices_follow_one_order_and_its_stored_email_is_not_requested_agai
     let here = phone.evaluate("return location.href").await;
     assert!(!here.as_str().unwrap().contains("token"), "{here}");
 
-    // The address of the receipt is not requested again, and an empty field deletes nothing.
-    let kept = phone.text("email-kept").await;
-    assert!(kept.contains("Email saved for your receipt"), "{kept}");
-    assert!(!phone.is_visible("email").await);
-    phone.press("email-change").await;
-    let focused = "inside.activeElement?.id";
-    wait_for_value(&phone, "the field has the focus", focused, "email").await;
-
     // After closing, the link is not on the page.
     laptop.press("handoff").await;
     laptop.wait_until_gone("link").await;
@@ -145,8 +204,17 @@ async fn two_devices_follow_one_order_and_its_stored_email_is_not_requested_agai
 
     phone.press("i-have-paid").await;
     laptop.wait_for("status-checking").await;
+    world.sandbox().pay(&checkout, "exact").await;
+    laptop.wait_for("status-processing").await;
+    laptop.fill("email", "me@nowhere.example").await;
+    laptop.press("email-receipt").await;
+    laptop.wait_for("email-saved").await;
+    // The address of the receipt is not requested again.
+    let kept = phone.text("email-kept").await;
+    assert_eq!(kept, "Email saved for your receipt");
+    assert!(!phone.is_visible("email").await);
     assert_eq!(checkout.view().await["email_kept"], true);
-    world.sandbox().settle(&checkout, "exact").await;
+    world.sandbox().mine(3).await;
     for screen in [&laptop, &phone] {
         screen.wait_for("status-paid").await;
     }
@@ -253,22 +321,20 @@ async fn codes_are_readable_enlarged_of_the_bare_address_in_dark_colours_and_on_
     browser.wait_until_gone("qr-large").await;
     wait_for_class_in_focus(browser, "enlarge").await;
 
-    // The code of the bare address is enlarged as it is.
-    browser.press("qr-address-only").await;
-    browser.press("qr-bare").await;
-    let address = Gallery::attempt("awaiting_payment", "address");
-    assert_eq!(browser.scan("qr-large").await, address);
-    browser.press("qr-large").await;
-    browser.wait_until_gone("qr-large").await;
-
+    // Enlarged, the code may have the address alone; amount and address are below it.
     let ether = |member| Gallery::attempt("paying_ether", member);
     gallery.show("paying_ether", "").await;
+    browser.press("qr").await;
     browser.press("qr-address-only").await;
     let hint = "Enter the amount yourself";
     browser.wait_for_text("status-awaiting_payment", hint).await;
     assert_eq!(browser.scan("qr-bare").await, ether("address"));
-    assert!(!browser.is_visible("qr").await);
-    let labels = "return [...inside.querySelectorAll('.code .qr svg')].map(svg => svg.getAttribute('aria-label'))";
+    assert!(!browser.is_visible("qr-large").await);
+    let due = browser.text("qr-due").await;
+    for part in ["amount_in_crypto", "address"] {
+        assert!(due.contains(&ether(part)), "{due}");
+    }
+    let labels = "return [...inside.querySelectorAll('dialog .qr svg')].map(svg => svg.getAttribute('aria-label'))";
     let labels = read_inside(browser, labels).await;
     assert_eq!(labels[1], "QR code of the ETH address on Ethereum");
     let label = labels[0].as_str().unwrap();
@@ -276,14 +342,17 @@ async fn codes_are_readable_enlarged_of_the_bare_address_in_dark_colours_and_on_
         assert!(label.contains(part), "{label}");
     }
     browser.press("qr-with-amount").await;
-    browser.wait_for("qr").await;
+    browser.wait_for("qr-large").await;
     assert!(!browser.is_visible("qr-bare").await);
+    browser.press("qr-large").await;
+    browser.wait_until_gone("qr-large").await;
 
     for options in [dark, wide(320)] {
         browser.emulate(options).await;
         for state in [
             "awaiting_payment",
             "paying_tether",
+            "paying_bare",
             "paying_ether",
             "paying_cash",
             "paying_wallet_token",

@@ -116,10 +116,10 @@ async fn the_keyboard_pays_usdt_by_a_wallet(engine: Engine) {
     assert_eq!(browser.evaluate(loaded).await, 0, "before the choice");
     browser.tab_to("asset-USDTERC20").await;
     browser.type_keys(Key::Enter).await;
-    wait_for_text_in_focus(&browser, "Check the network").await;
+    wait_for_text_in_focus(&browser, "Does your wallet send USDT on Ethereum?").await;
     browser.tab_to("network-confirm").await;
     browser.type_keys(Key::Enter).await;
-    wait_for_text_in_focus(&browser, "Send USDT on Ethereum").await;
+    wait_for_text_in_focus(&browser, "Pay with USDT on Ethereum").await;
     chain.call("evm_setAutomine", json!([false])).await;
     let button = browser.wait_for(WALLET).await;
     assert_eq!(button.text().await.unwrap(), "Pay with Test Wallet");
@@ -291,6 +291,13 @@ async fn a_frame_without_a_wallet_leads_to_the_page_of_the_payment() {
     browser
         .evaluate("window.open = (url) => { window.opened = url; }")
         .await;
+    // A link, in place of a handler that a desktop does not have.
+    let page = browser.wait_for("wallet-page").await;
+    assert_eq!(
+        page.class_name().await.unwrap().unwrap(),
+        "plain wallet-page"
+    );
+    assert!(!browser.is_visible("wallet-link").await);
     browser.press("wallet-page").await;
     let link = browser.evaluate("return window.opened").await;
     let link = link.as_str().unwrap().to_owned();

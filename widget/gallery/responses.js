@@ -118,7 +118,7 @@ export const response = (table, state, params) => {
     return asked.headers.get('if-none-match') ? json(null, 304) : open(asked);
   };
   // On a phone, whatever shows the gallery.
-  window.matchMedia = (query) => (query === '(pointer: coarse)' ? { matches: !!state.phone } : realMedia(query));
+  window.matchMedia = (query) => (query === '(pointer: coarse)' && state.phone ? { matches: true } : realMedia(query));
   window.fetch = async (request, options) => {
     const asked = new Request(request, options);
     const { pathname } = new URL(asked.url);

@@ -75,13 +75,25 @@ export const createInstructions = (words, locale, base) => {
 
   /** An empty frame where no code holds the text. @param {QrCode | undefined} code @param {string} label @param {string} test */
   const createCode = (code, label, test) => h('span', { class: 'qr', part: 'qr', 'data-testid': test }, code && drawing(code.path, code.side, { role: 'img', 'aria-label': label }));
-  /** A code that fills the window while it is pressed open. @param {QrCode | undefined} code @param {string} label @param {string} test */
-  const createLargeCode = (code, label, test) => {
-    const button = h('button', { type: 'button', class: 'enlarge', title: text('qr_enlarge') }, createCode(code, label, test));
+  /** A code that fills the window while it is pressed open, with the choice of what it contains. @param {Payment} payment */
+  const createLargeCode = (payment) => {
+    const { uri, address, asset, network, amount, isRest, qr } = payment;
+    const bare = text('qr_address', { asset, network });
+    const sum = amount + '\u00a0' + asset;
+    const label = uri === address ? bare : text(isRest ? 'qr_rest' : 'qr', { amount: sum, network });
+    const button = h('button', { type: 'button', class: 'enlarge', title: text('qr_enlarge') }, createCode(qr, label, 'qr'));
     button.onclick = () => {
-      const closing = h('button', { type: 'button', class: 'secondary', 'data-testid': 'qr-close' }, text('qr_close'));
-      const dialog = /** @type {HTMLDialogElement} */ (h('dialog', { class: 'large', 'aria-label': label }, createCode(code, label, 'qr-large'), closing));
-      dialog.onclick = () => dialog.close();
+      const choices = ['with-amount', 'address-only'].map((name, at) => h('label', { class: 'segment qr-' + name, 'data-testid': 'qr-' + name }, h('input', { type: 'radio', name: 'qr', checked: !at && '' }), text('qr_' + name.replace('-', '_'))));
+      const dialog = /** @type {HTMLDialogElement} */ (h('dialog', { class: 'large', 'aria-label': label },
+        h('div', { class: 'full' }, createCode(qr, label, 'qr-large')),
+        ...(uri !== address && payment.bareQr ? [
+          h('div', { class: 'bare' }, createCode(payment.bareQr, bare, 'qr-bare')),
+          h('p', { class: 'bare' }, text('qr_plain_hint')),
+          h('div', { class: 'segments', role: 'radiogroup', 'aria-label': text('qr_contains') }, ...choices),
+        ] : []),
+        h('p', { class: 'due', dir: 'ltr', 'data-testid': 'qr-due' }, sum, h('br', {}), address),
+        h('button', { type: 'button', class: 'secondary', autofocus: '', 'aria-label': text('qr_close'), 'data-testid': 'qr-close' }, text('close'))));
+      dialog.onclick = ({ target }) => /** @type {Element} */ (target).closest('.segments, .due') || dialog.close();
       // One that was moved is open again by now.
       dialog.onclose = () => dialog.open || dialog.remove();
       dialog.onkeydown = (event) => {
@@ -107,35 +119,46 @@ export const createInstructions = (words, locale, base) => {
   };
 
   /** That the proxy has checked the address; on request, what it has checked. @param {Payment} payment */
-  const verificationOf = ({ uri, address, asset, network }) => {
-    const name = text('verified', { host: new URL(base).host });
-    if (uri === address) return h('p', { class: 'verified quiet', 'data-testid': 'verified' }, name);
-    return h('details', { class: 'verified quiet', 'data-testid': 'verified-aid' }, h('summary', { 'data-testid': 'verified' }, name), h('p', {}, text('verified_hint', { asset, network })));
+  const verificationOf = ({ uri, address, asset, network, isVerified, store }) => {
+    const phrase = h('p', { class: 'scam quiet' }, text('recovery_phrase', { store }));
+    return isVerified ? h('details', { class: 'verified quiet', 'data-testid': 'verified-aid' },
+      h('summary', { 'data-testid': 'verified' }, text('verified', { host: new URL(base).host })),
+      uri !== address && h('p', {}, text('verified_hint', { asset, network })),
+      phrase) : phrase;
   };
 
-  /** The code, and the choice of what it contains. The style sheet shows the one that is chosen. @param {Payment} payment */
-  const codeOf = ({ uri, address, asset, network, amount, isRest, qr }) => {
-    if (uri === address) return h('div', { class: 'code' }, createLargeCode(qr, text('qr_address', { asset, network }), 'qr'));
-    const label = text(isRest ? 'qr_rest' : 'qr', { amount: amount + '\u00a0' + asset, network });
-    /** @param {string} name @param {string} key @param {boolean} isFirst */
-    const segment = (name, key, isFirst) => h('label', { class: 'segment ' + name, 'data-testid': name }, h('input', { type: 'radio', name: 'qr', checked: isFirst && '' }), text(key));
-    return h('div', { class: 'code' },
-      h('div', { class: 'full' }, createLargeCode(qr, label, 'qr')),
-      h('div', { class: 'bare' }),
-      h('div', { class: 'segments', role: 'radiogroup', 'aria-label': text('qr_contains') }, segment('qr-with-amount', 'qr_with_amount', true), segment('qr-address-only', 'qr_address_only', false)),
-      h('p', { class: 'bare note quiet' }, text('qr_plain_hint')));
+  /** Keeps the way to pay at the window's lower edge until it was used once; then it is the first in `home`. @param {HTMLElement} way @param {HTMLElement} home */
+  const createBar = (way, home) => {
+    const bar = h('div', { class: 'way' }, way);
+    const control = /** @type {HTMLElement} */ (bar.querySelector('a, button'));
+    // A press on a link leaves the page; a button says first that it has copied.
+    bar.onclick = ({ isTrusted }) => void setTimeout(() => {
+      home.prepend(way);
+      bar.remove();
+      if (isTrusted) control.focus();
+    }, way === control ? 0 : COPIED_FOR_MS);
+    return bar;
   };
 
   /** In the order in which a phone shows it and a keyboard goes through it; wide screens put the code first. @param {Payment} payment */
   const draw = (payment) => {
-    const { uri, address, asset, network, amount, isRest, store } = payment;
-    const [price, rate] = [money(payment.price, payment.currency), money(payment.rate, payment.rateCurrency)];
+    const { uri, address, asset, network, amount, isRest } = payment;
+    // One unit of the currency is one of the asset: a price says nothing more.
+    const isPar = Number(payment.rate) === 1 && payment.rateCurrency === payment.currency;
+    const [price, rate] = isPar ? [] : [money(payment.price, payment.currency), money(payment.rate, payment.rateCurrency)];
     const names = { asset, network };
     // From within a frame only the whole page may open another program.
     const opener = opensWallet(payment) && h('a', { class: 'primary wallet', part: 'button primary', href: uri, target: '_top', 'data-testid': 'wallet-link' }, text(isRest ? 'open_wallet_rest' : 'open_wallet'));
+    const copy = createCopyButton(words, { id: 'copy-address', place: '.address', value: address, face: text('copy_on', names) });
     // A phone's wallets are apps: they are the first way to pay, and those of wallets.js follow.
     const isPhone = matchMedia('(pointer: coarse)').matches;
-    const wallets = h('div', { class: 'wallets', 'data-testid': 'wallets' }, isPhone && opener && h('div', { class: 'wallet-list' }, opener));
+    const list = h('div', { class: 'wallet-list' });
+    const line = h('div', { class: 'line' }, !isPhone && opener, copy);
+    const wallets = h('div', { class: 'wallets', 'data-testid': 'wallets' }, isPhone && list);
+    if (isPhone && opener) list.append(opener);
+    // In windows as in pay.css, on our own page. A frame is as high as what is in it: it has no lower edge of the window.
+    const isBar = isPhone && parent === window && location.href.startsWith(base) && matchMedia('(max-width: 559px) and (min-height: 500px)').matches;
+    const bar = isBar && (opener ? createBar(opener, list) : createBar(copy, line));
     const columns = h('div', { class: 'columns' },
       h('div', { class: 'amount', part: 'amount' },
         h('div', {},
@@ -149,13 +172,10 @@ export const createInstructions = (words, locale, base) => {
       h('div', { class: 'destination' },
         h('p', { class: 'label' }, text('to_address', names)),
         h('p', { class: 'address', part: 'address', dir: 'ltr', 'data-testid': 'address' }, ...groupsOf(address).map((group) => h('span', {}, group))),
-        h('div', { class: 'line' }, !isPhone && opener, createCopyButton(words, { id: 'copy-address', place: '.address', value: address, face: text('copy_on', names) })),
-        // Filled by wallets.js.
-        h('div', { class: 'wallet-links', hidden: '' })),
-      payment.isVerified && verificationOf(payment),
-      h('div', { class: 'beside' }, codeOf(payment)),
-      h('p', { class: 'scam quiet' }, text('recovery_phrase', { store })));
-    return { wallets, columns };
+        line),
+      verificationOf(payment),
+      h('div', { class: 'beside' }, h('div', { class: 'code' }, createLargeCode(payment))));
+    return { payment, wallets, parts: [wallets, columns, bar].filter((part) => !!part) };
   };
 
   /** @type {ReturnType<typeof draw> & { key: string, due: string, screen: HTMLElement } | undefined} What stands before the program runs, until its screens take it. */
@@ -170,20 +190,23 @@ export const createInstructions = (words, locale, base) => {
 
   return {
     /**
-     * The instructions of the program's screens: in `place`, before what it has there, which goes beside the code.
+     * The instructions of the program's screens: in `place`, before what it has there, which goes beside the code, and to
+     * what says that the address is verified.
      *
      * @param {HTMLElement} place @param {Payment} payment
      * @returns {HTMLElement} Where the wallets are shown.
      */
     show: (place, payment) => {
-      const { wallets, columns } = early?.key === keyOf(payment) ? early : draw(payment);
+      const drawn = early?.key === keyOf(payment) ? early : draw(payment);
       early = undefined;
-      const { asset, network, bareQr } = payment;
-      columns.querySelector('div.bare')?.append(createLargeCode(bareQr, text('qr_address', { asset, network }), 'qr-bare'));
-      columns.querySelector('.beside')?.append(...place.childNodes);
-      place.append(wallets, columns);
-      reopen(columns);
-      return wallets;
+      drawn.payment.bareQr = payment.bareQr;
+      const aids = [...place.childNodes];
+      const comparison = place.querySelector('.compare');
+      place.append(...drawn.parts);
+      if (comparison) place.querySelector('.verified')?.append(comparison);
+      place.querySelector('.beside')?.append(...aids);
+      reopen(place);
+      return drawn.wallets;
     },
     /** The screen of `begin`, while the same is due. @param {string} due What is to be sent where: widget/src/state/checkout.rs. */
     early: (due) => {
@@ -217,14 +240,14 @@ export const createInstructions = (words, locale, base) => {
         isVerified: '1',
         qr,
       };
-      const { wallets, columns } = draw(payment);
+      const drawn = draw(payment);
       const time = new Intl.NumberFormat(locale, { style: 'unit', unit: 'minute', unitDisplay: 'long' }).format(Math.floor(left / 60));
       // A coin without a transaction for wallets is the one that its network is named after.
       const heading = h('h2', { tabindex: '-1', part: 'heading' }, text('pay_with', { asset: attempt.network }));
       const countdown = h('p', { class: 'countdown', part: 'countdown', role: 'timer', 'aria-live': 'off', 'data-testid': 'countdown' }, text('held', { time }));
-      const rest = h('div', { class: 'rest' }, h('div', { class: 'instructions' }, wallets, columns));
+      const rest = h('div', { class: 'rest' }, h('div', { class: 'instructions' }, ...drawn.parts));
       const screen = h('div', { class: 'screen', 'data-testid': 'status-awaiting_payment' }, h('div', { class: 'top' }, heading, countdown), rest);
-      early = { wallets, columns, key: keyOf(payment), due: [attempt.crypto_code, payment.amount, attempt.address].join(' '), screen };
+      early = { ...drawn, key: keyOf(payment), due: [attempt.crypto_code, payment.amount, attempt.address].join(' '), screen };
       const end = Date.now() + left * 1000;
       // Where the program never comes, nothing else hides an address that is no longer good. A clock, since timers stand still in sleep.
       const watch = setInterval(() => {

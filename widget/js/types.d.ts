@@ -308,6 +308,8 @@ export interface WalletPayment extends Payment {
   sent(transaction: string): void;
   /** The address of this order's page, which gives access to it. */
   page: string;
+  /** The screen's title once a wallet has sent it. */
+  sentTitle: string;
   /** Takes a text for screen readers. */
   announce(text: string): void;
 }

@@ -26,9 +26,8 @@ button.wallet-button[aria-disabled]{cursor:default}
 .wallet-status::after{content:"";grid-area:1/1}
 .wallet-status[data-state=confirm]::after{box-sizing:border-box;width:20px;height:20px;margin-block-start:2px;margin-inline-end:var(--s3);border:2px solid var(--border);border-block-start-color:var(--accent);border-radius:50%;animation:turn 1.4s linear infinite}
 .wallet-status.box:not([data-state=confirm],[data-state=sent],[data-state=pending],[data-state=refused]){background:var(--warning-wash)}
-.wallet-status:empty,p:has(+.wallets>.wallet-status.box),.screen:has(>.wallets>[data-state=failed])>.steps,.screen:has(>.wallets>.box) .again .wallet-status:is([data-state=failed],[data-state=replaced],[data-state=unseen],[data-state=elsewhere]){display:none}
-.wallet-links{display:grid;gap:var(--s2);margin-block-start:var(--s2)}
-:is(.wallet-list,.wallet-links,.wallet-app,.wallet-page,.wallet-none,.wallet-anyway)[hidden]{display:none}`);
+.wallet-status:empty,p:has(+.wallets>.wallet-status.box),.screen:has(>.wallets>:is([data-state=failed],[data-state=elsewhere]))>:is(.steps,.later),.screen:has(>.wallets>.box) .again .wallet-status:is([data-state=failed],[data-state=replaced],[data-state=unseen],[data-state=elsewhere]),.instructions>.wallets:has(>[data-state=sent])~*,.rest:has(.wallets>[data-state=sent])~*{display:none}
+:is(.wallet,.wallet-list,.wallet-app,.wallet-page,.wallet-none,.wallet-anyway)[hidden]{display:none}`);
 
 /** So long without a response, the customer reads what else can be done. */
 const UNANSWERED_MS = 60000;
@@ -37,7 +36,7 @@ const UNCLEAR_AFTER_MS = 5 * 60 * 1000;
 /** What the page says of a payment that may be on its way, whatever asset it shows meanwhile. */
 const UNDER_WAY = ['sent', 'unseen', 'unclear'];
 /** In these, to pay again may be to pay twice: it is not the screen's main action. */
-const IN_DOUBT = [...UNDER_WAY, 'again', 'elsewhere'];
+const IN_DOUBT = [...UNDER_WAY, 'again', 'elsewhere', 'replaced'];
 
 /** What makes two payments one. @param {WalletPayment} payment */
 const keyOf = ({ order, chainId, to, value, data }) => [order, chainId, to, value, data].join();
@@ -51,6 +50,8 @@ const markOf = ({ at, calls, hash }) => [at, calls, hash].join();
  */
 export const create = (words, root, signal) => {
   root.adoptedStyleSheets = [...root.adoptedStyleSheets, STYLE];
+  // Its wallets are apps.
+  const isPhone = matchMedia('(pointer: coarse)').matches;
   /** @type {Wallet[]} */
   let wallets = [];
   /** What draws each place, and whether it offers the wallets. @type {Map<() => void, boolean>} */
@@ -77,7 +78,7 @@ export const create = (words, root, signal) => {
   let hideApps = () => {};
 
   /** @param {string} key @param {Record<string, string>} [values] */
-  const say = (key, values = {}) => String(words['wallet_' + key]).replace(/\{(\w+)\}/g, (_, gap) => values[gap]);
+  const say = (key, values = {}) => String(words['wallet_' + key + (key === 'none' && isPhone ? '_phone' : '')]).replace(/\{(\w+)\}/g, (_, gap) => values[gap]);
   /** Those of the payment's kind of chain. @param {WalletPayment} payment */
   const walletsFor = (payment) => wallets.filter((wallet) => wallet.isOnTron === isOnTron(payment));
   const update = () => (hideApps(), [...places.keys()].forEach((draw) => draw()));
@@ -244,26 +245,22 @@ export const create = (words, root, signal) => {
 
   /**
    * Shows the apps that a phone may have, after its own handler; says so where none of them has opened. In a frame without wallets,
-   * shows the way to the page on which they are.
+   * shows the way to the page on which they are, in place of a handler that no desktop has for their assets.
    *
    * @param {HTMLElement} place @param {WalletPayment} payment
    */
   const showLinks = (place, payment) => {
     const instructions = place.closest('.instructions');
-    const below = /** @type {HTMLElement | null | undefined} */ (instructions?.querySelector('.wallet-links'));
-    const handler = instructions?.querySelector('a.wallet');
-    if (!below) return;
+    const line = instructions?.querySelector('.line');
+    const handler = /** @type {HTMLElement | null | undefined} */ (instructions?.querySelector('a.wallet'));
     const none = make('p', { className: 'wallet-none box', hidden: true });
     none.dataset.testid = 'wallet-none';
-    const isPhone = matchMedia('(pointer: coarse)').matches;
     const pressed = () => unlessLeft(() => {
       none.hidden = false;
       none.textContent = say('none');
       payment.announce(say('none'));
-      draw();
     }, () => {
       none.hidden = true;
-      draw();
     }, signal);
     const apps = (isPhone ? appsFor(payment) : []).map(({ name: app, link }) => {
       const shown = make('a', { className: 'secondary wallet-app', href: link, target: '_blank', rel: 'noopener noreferrer', onclick: pressed, textContent: say('pay', { wallet: app }) });
@@ -271,18 +268,24 @@ export const create = (words, root, signal) => {
       shown.dataset.testid = 'wallet-app-' + app;
       return shown;
     });
-    // Its address gives access to the order: it is nowhere before a press.
-    const page = make('button', { type: 'button', className: 'secondary wallet-page', onclick: () => open(payment.page, '_blank', 'noopener'), textContent: say('page') });
-    page.setAttribute('part', 'button secondary');
+    // Brave has a wallet, and keeps it from frames. The address gives access to the order: it is nowhere before a press.
+    const look = 'brave' in navigator ? 'secondary' : 'plain';
+    const page = make('button', { type: 'button', className: look + ' wallet-page', onclick: () => open(payment.page, '_blank', 'noopener'), textContent: say('page') });
+    page.setAttribute('part', 'button ' + look);
     page.dataset.testid = 'wallet-page';
-    if (!isPhone) below.replaceChildren(page, none);
-    else handler?.after(...apps, none);
+    if (isPhone) place.querySelector('.wallet-list')?.append(...apps, none);
+    else {
+      line?.append(page);
+      line?.after(none);
+    }
     handler?.addEventListener('click', pressed);
     const draw = () => {
+      const isHere = walletsFor(payment).length > 0 && !!payment.chainId;
       // In a wallet's own browser, that wallet is the way.
-      apps.forEach((app) => (app.hidden = walletsFor(payment).length > 0 && !!payment.chainId));
-      page.hidden = isPhone || !isNone[Number(isOnTron(payment))] || parent === window || !payment.chainId;
-      below.hidden = isPhone || (none.hidden && page.hidden);
+      apps.forEach((app) => (app.hidden = isHere));
+      if (isHere) /** @type {HTMLElement | null | undefined} */ (instructions?.querySelector('.way'))?.click();
+      page.hidden = !isNone[Number(isOnTron(payment))] || parent === window || !payment.chainId;
+      if (handler && !isPhone) handler.hidden = !page.hidden;
     };
     hideApps = draw;
     draw();
@@ -336,8 +339,11 @@ export const create = (words, root, signal) => {
       if (isBusy) return 'pending';
       return text === 'sent' || text === 'unseen' ? 'again' : text === 'unclear' ? text : '';
     };
-    /** The title of the screen around it. */
-    const heading = isProgress ? place.closest('.screen')?.querySelector('h2')?.textContent || '' : '';
+    const screen = place.closest('.screen');
+    const title = screen?.querySelector('h2');
+    const heading = title?.textContent || '';
+    /** Whether this place has set the title of the screen around it. */
+    let isTitled = isProgress;
     const draw = () => {
       if (!place.isConnected) return void places.delete(draw);
       if (!isProgress) {
@@ -371,14 +377,14 @@ export const create = (words, root, signal) => {
       }
       status.dataset.state = shownState;
       status.classList.toggle('box', !!sentence);
-      const screen = isProgress && place.closest('.screen');
-      const title = screen && screen.querySelector('h2');
-      if (!title) return;
-      // The proxy learns nothing of it: its screen is that of a payment which is still looked for.
-      const wanted = shownState === 'failed' ? say('failed_title') : heading;
+      isTitled ||= shownState === 'sent';
+      if (!screen || !title || !isTitled) return;
+      // The proxy learns nothing of most of it: its screen is that of a payment which is still looked for.
+      const isSent = shownState === 'sent' || (isProgress && shownState === 'unseen');
+      const wanted = String(isSent ? payment.sentTitle : (isProgress && words['wallet_' + shownState + '_title']) || heading);
       if (title.textContent !== wanted) title.textContent = wanted;
       // The way to pay again is not folded away when nothing is under way.
-      if (shownState === 'failed' || shownState === 'replaced') screen.querySelector('details.again')?.setAttribute('open', '');
+      if (isProgress && (shownState === 'failed' || shownState === 'replaced')) screen.querySelector('details.again')?.setAttribute('open', '');
     };
     places.set(draw, !isProgress);
     draw();

@@ -52,6 +52,7 @@ fn payment(checkout: Checkout, order: &OrderView, attempt: &AttemptView) -> Obje
             attempt.transaction_hint.as_deref().unwrap_or_default(),
         ),
         ("page", &page.unwrap_or_default()),
+        ("sentTitle", &checkout.i18n.text("payment_sent")),
         ("chainId", chain_id),
         ("to", to),
         ("value", value),
