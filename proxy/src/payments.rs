@@ -26,7 +26,7 @@ use tracing::Instrument as _;
 use crate::state::AppState;
 use crate::trace;
 
-/// Returns `true` if the customer pressed "I have paid", which sent POST /confirm.
+/// Returns `true` if the customer pressed "I've sent it", which sent POST /confirm.
 pub(crate) fn is_marked_as_paid(snapshot: &Snapshot) -> bool {
     invoice(snapshot).is_some_and(|invoice| invoice.marked_as_paid_at.is_some())
 }

@@ -285,7 +285,7 @@ async fn an_address_is_stored_at_once_and_sent_with_the_payment() {
     assert_eq!(reloaded.body["email_kept"], true);
     let is_shown = reloaded.text.contains("example.org");
     assert!(!is_shown, "a link can be shared");
-    // Corrected, with the button "I have paid".
+    // Corrected, with the button "I've sent it".
     send("/paid", "last@example.org").await.with(200);
     wait_until_sent(&world, "last@example.org").await;
     pay_in_full(&world, &checkout).await;

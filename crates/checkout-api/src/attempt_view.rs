@@ -58,7 +58,7 @@ pub struct AttemptView {
     /// What the gateway wants every customer to read, in its order: at most 20.
     #[cfg_attr(feature = "schema", schemars(length(max = 20)))]
     pub warnings: Vec<Warning>,
-    /// `true` after the customer has pressed "I have paid".
+    /// `true` after the customer has pressed "I've sent it".
     pub marked_as_paid: bool,
     /// The transaction that the customer's wallet named when it had sent the payment: a hint and no proof. Absent once the
     /// gateway has seen a payment.

@@ -75,7 +75,7 @@ error_codes! {
     IdempotencyResultUnreadable = "idempotency_result_unreadable", 409;
     /// The order is paid in the other flow: on the gateway's page, or by choosing an asset here.
     OtherFlow = "other_flow", 409;
-    /// "I have paid", but there is no invoice to pay.
+    /// "I've sent it", but there is no invoice to pay.
     NothingToPay = "nothing_to_pay", 409;
     /// There is a receipt for paid orders alone.
     NotPaid = "not_paid", 409;

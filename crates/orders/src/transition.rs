@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `open` | the order's time is over (storage) | `expired` |
 //! | any¹, no payment detected | an invoice is shown (storage) | `awaiting_payment` |
-//! | `awaiting_payment` | the customer presses "I have paid" (storage) | `checking` |
+//! | `awaiting_payment` | the customer presses "I've sent it" (storage) | `checking` |
 //! | any¹, no payment detected | an invoice fails our checks (storage) | `blocked` |
 //! | any¹, no payment detected | the store cancels (storage) | `cancelled` |
 //! | any¹ | a transaction is detected | `checking` |

@@ -10,7 +10,7 @@
 //! Invariants that the code keeps:
 //! - an order is credited only by an observation that covers its price less the store's tolerance, or by an operator's
 //!   decision;
-//! - every change of an order's status has an event, but for the customer's own "I have paid", which proves nothing; the
+//! - every change of an order's status has an event, but for the customer's own "I've sent it", which proves nothing; the
 //!   events of an order are numbered without a gap.
 //!
 //! What this crate refuses to do: HTTP, and types of the gateway.

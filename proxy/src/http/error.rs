@@ -99,7 +99,7 @@ pub(crate) enum ApiError {
         /// `true` if the gateway reverts the payment.
         reverted: bool,
     },
-    /// "I have paid" on an order of the hosted flow.
+    /// "I've sent it" on an order of the hosted flow.
     #[error("This order is paid on the gateway's page, which sees what is paid.")]
     PaidOnHostedPage,
     /// An address for the receipt of an order of the hosted flow.

@@ -250,7 +250,7 @@ fn note_confirmations(app: &AppState, snapshot: &Snapshot) {
     }
 }
 
-/// Counts the credit. Sends the gateway the address for the receipt that was stored before the credit, unless "I have paid" has
+/// Counts the credit. Sends the gateway the address for the receipt that was stored before the credit, unless "I've sent it" has
 /// sent it. The request that stores an address later sends it itself.
 fn on_credit(app: &Arc<AppState>, credited: &Snapshot) {
     app.metrics.credited(&credited.order);

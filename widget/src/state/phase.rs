@@ -62,7 +62,7 @@ impl Phase {
         if order.flow == Flow::Hosted {
             match order.status {
                 Status::Open | Status::AwaitingPayment => return Self::Hosted,
-                // "I have paid" is not needed here: a payment was seen.
+                // "I've sent it" is not needed here: a payment was seen.
                 Status::Checking => return Self::Processing,
                 _ => {}
             }

@@ -13,7 +13,7 @@ pub(super) fn state_has_event(evidence: &Evidence) -> Finding {
     for order in &evidence.database.orders {
         let mut events = evidence.database.events_of(order).iter().rev();
         let last = events.find_map(Event::status_after);
-        // "I have paid" is only the customer's claim and has no event.
+        // "I've sent it" is only the customer's claim and has no event.
         let is_marked_as_paid = order.is_marked_as_paid
             && order.status == "checking"
             && matches!(last, Some("awaiting_payment"));

@@ -1,4 +1,4 @@
-//! Paying an order: quotes, attempts, hosted sessions, "I have paid", and the email address for the receipt.
+//! Paying an order: quotes, attempts, hosted sessions, "I've sent it", and the email address for the receipt.
 
 use std::sync::Arc;
 
@@ -142,7 +142,7 @@ pub(crate) fn describe_session(types: &mut Types) -> Operation {
         .responds::<OrderView>(200, "The order with the URL of its page.", types)
 }
 
-/// POST /v1/checkout/paid: the customer presses "I have paid". It proves nothing; it sends POST /confirm without waiting and
+/// POST /v1/checkout/paid: the customer presses "I've sent it". It proves nothing; it sends POST /confirm without waiting and
 /// brings the next poll forward. An email address for the receipt is stored with the order; without one, the stored one is sent.
 pub(crate) async fn paid(
     State(app): State<Arc<AppState>>,
@@ -217,7 +217,7 @@ async fn mark_as_paid(
 pub(crate) fn describe_paid(types: &mut Types) -> Operation {
     Operation::new("mark_paid", CHECKOUT, Auth::ClientToken)
         .summary(
-            "\"I have paid\"",
+            "\"I've sent it\"",
             "It proves nothing, and makes the proxy poll at once. The gateway gets it too, with the address for a receipt: \
              the one that is given, else the one that is kept. A transaction that the customer's wallet named is kept with the \
              order as a hint; one for an earlier attempt, by its address, is kept with that one and marks nothing.",
@@ -256,7 +256,7 @@ async fn keep_email(
     }
     let KeptEmail { snapshot, change } = keep(app, &snapshot, email.as_deref()).await?;
     let is_marked = is_marked_as_paid(&snapshot);
-    // The poller sends the email address that was stored before the credit, unless "I have paid" came before.
+    // The poller sends the email address that was stored before the credit, unless "I've sent it" came before.
     let is_sent_now = match change {
         EmailChange::First => snapshot.order.status.is_settled() || is_marked,
         EmailChange::Replaced => is_marked,
@@ -273,7 +273,7 @@ pub(crate) fn describe_email(types: &mut Types) -> Operation {
     Operation::new("set_receipt_email", CHECKOUT, Auth::ClientToken)
         .summary(
             "Store the email address for the receipt",
-            "It replaces one that was kept before, and an empty one removes it. It goes to the gateway with \"I have paid\", or when \
+            "It replaces one that was kept before, and an empty one removes it. It goes to the gateway with \"I've sent it\", or when \
              the payment is found. A paid order takes one address. The order shows only that there is one.",
         )
         .idempotency_key(1)
