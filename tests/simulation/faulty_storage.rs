@@ -254,7 +254,7 @@ with_faults! {
     async fn due_attempts(
         &self, poll_priority: PollPriority, now: Timestamp, lease_until: Timestamp, limit: u32,
     ) -> Result<Vec<DueAttempt>>;
-    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool>;
+    async fn schedule_poll(&self, order: &OrderId, pause: SignedDuration, now: Timestamp) -> Result<bool>;
     async fn schedule_polls_of_order(
         &self, order: &OrderId, pause: SignedDuration, now: Timestamp,
     ) -> Result<bool>;

@@ -13,7 +13,7 @@ use std::collections::BinaryHeap;
 use std::process::ExitCode;
 
 use florin_orders::fixtures::{at, invoice};
-use florin_orders::{Invoice, PaymentState, next_poll, watched_poll};
+use florin_orders::{Invoice, PaymentState, next_poll, watched_pause};
 use jiff::{SignedDuration, Timestamp};
 
 /// Requests per second.
@@ -30,7 +30,7 @@ const INVOICE: i64 = 900;
 /// A payment is sent five minutes after the opening, and confirmed half an hour later.
 const PAID_AFTER: i64 = 300;
 const CONFIRMED_AFTER: i64 = 1800;
-/// The page asks each five seconds: `gateway.poll_interval_seconds`.
+/// `gateway.poll_interval_seconds`.
 const INTERVAL: SignedDuration = SignedDuration::from_secs(5);
 
 /// An attempt in the simulation. All times are in seconds.
@@ -159,7 +159,8 @@ impl Attempt {
         let planned = next_poll(&invoice, now);
         invoice.next_poll_at = planned;
         let watched = self.is_watched_at(self.polled_at);
-        let wanted = watched_poll(&invoice, INTERVAL, now).filter(|_| watched);
+        let pause = watched_pause(&invoice, INTERVAL, now).filter(|_| watched);
+        let wanted = pause.map(|pause| now + pause);
         wanted.or(planned).map(Timestamp::as_second)
     }
 }

@@ -117,15 +117,15 @@ pub(crate) fn next_poll_of_additional_payment(invoice: &Invoice, now: Timestamp)
     now + pause_under_way(now.duration_since(invoice.opened_at))
 }
 
-/// The time of a poll for a watched order; `None` if the schedule is soon enough.
+/// The time between the last poll and the next one of a watched order; `None` if the schedule is soon enough.
 /// However many pages show it, the gateway is asked once per `interval` while the customer waits for the response, more often
 /// while the attempt is young, a third as often later, and hourly once the attempt is over. A settled attempt is polled for a
 /// second payment.
-pub fn watched_poll(
+pub fn watched_pause(
     invoice: &Invoice,
     interval: SignedDuration,
     now: Timestamp,
-) -> Option<Timestamp> {
+) -> Option<SignedDuration> {
     // A time in the future is of a clock that was ahead.
     let polled_at = invoice.observed_at.unwrap_or(invoice.opened_at).min(now);
     let is_within = |start: Timestamp, time: SignedDuration| now.duration_since(start) < time;
@@ -155,7 +155,7 @@ pub fn watched_poll(
     invoice
         .next_poll_at
         .is_none_or(|planned| planned > wanted)
-        .then_some(wanted)
+        .then_some(pause)
 }
 
 fn eager(interval: SignedDuration) -> SignedDuration {
@@ -241,9 +241,9 @@ mod tests {
         while let Some(planned) = invoice.next_poll_at {
             let is_open = now < at(900);
             invoice.marked_as_paid_at = reported_at.map(at).filter(|time| *time <= now);
-            let wanted = watched_poll(&invoice, SignedDuration::from_secs(5), now);
-            let wanted = wanted.filter(|_| has_subscriber && is_open);
-            now = wanted.map_or(planned, |wanted| wanted.min(planned));
+            let pause = watched_pause(&invoice, SignedDuration::from_secs(5), now);
+            let pause = pause.filter(|_| has_subscriber && is_open);
+            now = pause.map_or(planned, |pause| planned.min(now + pause));
             polls.push(now.as_second());
             if now >= at(900) {
                 invoice.payment_state = PaymentState::Expired;
@@ -314,8 +314,8 @@ mod tests {
             next_poll_at: planned.map(at),
             ..invoice(payment_state)
         };
-        let wanted = watched_poll(&invoice, SignedDuration::from_secs(10), at(now));
-        wanted.map(Timestamp::as_second)
+        let pause = watched_pause(&invoice, SignedDuration::from_secs(10), at(now))?;
+        Some(now.max(polled_at.min(now) + pause.as_secs()))
     }
 
     #[test]

@@ -161,9 +161,14 @@ pub trait PollStorage: Send + Sync + std::fmt::Debug {
         limit: u32,
     ) -> Result<Vec<DueAttempt>>;
 
-    /// Schedules a poll of an order's current attempt at `at`, unless one is due before. Returns
+    /// Schedules a poll of an order's current attempt `pause` after its last one, unless one is due before. Returns
     /// `true` if the schedule changed.
-    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool>;
+    async fn schedule_poll(
+        &self,
+        order: &OrderId,
+        pause: SignedDuration,
+        now: Timestamp,
+    ) -> Result<bool>;
 
     /// Schedules a poll of every attempt of an order `pause` after its last one, unless one is due before. Returns `true` if
     /// a schedule changed. An attempt whose address was changed keeps its schedule.

@@ -15,7 +15,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, Sse};
 use florin_checkout_api::{ErrorCode, OrderView};
-use florin_orders::{OrderId, Snapshot, second_payment_pause, watched_poll};
+use florin_orders::{OrderId, Snapshot, second_payment_pause, watched_pause};
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use headers::authorization::Bearer;
@@ -213,14 +213,14 @@ pub(crate) async fn reload(app: &AppState, snapshot: &Snapshot) -> Result<Snapsh
 /// for a second payment while pages follow it.
 pub(crate) async fn request_poll(app: &AppState, view: &RenderedView) -> Result<(), ApiError> {
     let (storage, order, now) = (&app.storage, &view.order, app.now());
-    let Some(wanted) = watched_poll_of(app, view, now) else {
+    let Some(pause) = watched_pause_of(app, view, now) else {
         return Ok(());
     };
     let scheduled = if view.is_settled {
         let pause = second_payment_pause(watched_interval(app));
         storage.schedule_polls_of_order(order, pause, now).await
     } else {
-        storage.schedule_poll(order, wanted).await
+        storage.schedule_poll(order, pause, now).await
     };
     match scheduled {
         Ok(_) => {}
@@ -232,13 +232,14 @@ pub(crate) async fn request_poll(app: &AppState, view: &RenderedView) -> Result<
     Ok(())
 }
 
-/// When the order should be polled because it is watched; `None` if it is polled by then, or no longer updated.
-fn watched_poll_of(app: &AppState, view: &RenderedView, now: Timestamp) -> Option<Timestamp> {
+/// So long after its last poll the order should be polled because it is watched; `None` if it is polled by then, or no longer
+/// updated.
+fn watched_pause_of(app: &AppState, view: &RenderedView, now: Timestamp) -> Option<SignedDuration> {
     let invoice = view.invoice.as_ref()?;
     if !view.is_updated(now) {
         return None;
     }
-    watched_poll(invoice, watched_interval(app), now)
+    watched_pause(invoice, watched_interval(app), now)
 }
 
 fn watched_interval(app: &AppState) -> SignedDuration {
@@ -273,6 +274,8 @@ pub(crate) fn created_or_ok(is_new: bool) -> StatusCode {
 
 /// A quiet stream sends a comment, before a proxy in between times it out.
 const HEARTBEAT: SignedDuration = SignedDuration::from_secs(15);
+/// A poll that found nothing new is sent so long after the last event: the page says when the gateway was last asked.
+const UNCHANGED: SignedDuration = SignedDuration::from_secs(5);
 /// A few comparisons: after this time without one, each stream reads its order with its heartbeat.
 const LONGEST_UNCOMPARED: Duration = Duration::from_secs(15);
 /// What a browser waits before it comes back to a stream that ended.
@@ -398,7 +401,7 @@ impl OrderStream {
                 .lock()
                 .is_some_and(|at| at.elapsed() < LONGEST_UNCOMPARED)
             && is_valid(app, &app.config(), view, now)
-            && watched_poll_of(app, view, now).is_none()
+            && watched_pause_of(app, view, now).is_none()
     }
 
     /// The order, if it changed since it was sent; the outer `None` once the order is no longer updated.
@@ -407,8 +410,11 @@ impl OrderStream {
         let view = rendered(app, &self.order).await.ok()?;
         request_poll(app, &view).await.ok()?;
         let now = app.now();
-        let shown = self.shown.replace(view.clone());
-        if shown.is_some_and(|shown| shown.etag == view.etag) {
+        let is_fresh = now.duration_since(self.quiet_since) < UNCHANGED;
+        let is_shown = |shown: Arc<RenderedView>| {
+            shown.etag == view.etag || is_fresh && shown.shows_same(&view)
+        };
+        if self.shown.replace(view.clone()).is_some_and(is_shown) {
             return view.is_updated(now).then_some(None);
         }
         self.quiet_since = now;

@@ -258,9 +258,14 @@ impl TrackedStorage {
         .await
     }
 
-    pub(crate) async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool> {
+    pub(crate) async fn schedule_poll(
+        &self,
+        order: &OrderId,
+        pause: SignedDuration,
+        now: Timestamp,
+    ) -> Result<bool> {
         let (storage, id) = (self.inner.clone(), order.clone());
-        let work = async move { storage.schedule_poll(&id, at).await };
+        let work = async move { storage.schedule_poll(&id, pause, now).await };
         self.schedule_of(order, "schedule_poll", work).await
     }
 

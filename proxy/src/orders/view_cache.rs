@@ -147,6 +147,7 @@ mod tests {
 
     use florin_orders::fixtures::{at, invoice, new_attempt, terms};
     use florin_storage::{SqliteStorage, StorageError};
+    use jiff::SignedDuration;
     use tempfile::TempDir;
     use tokio::task::{JoinSet, yield_now};
 
@@ -321,7 +322,10 @@ mod tests {
         is_seen("open").await;
         storage.mark_as_paid(&order, None, at(1)).await.unwrap();
         is_seen("mark").await;
-        storage.schedule_poll(&order, at(1)).await.unwrap();
+        storage
+            .schedule_poll(&order, SignedDuration::ZERO, at(1))
+            .await
+            .unwrap();
         is_seen("schedule").await;
         let due = storage.due_attempts(florin_orders::PollPriority::Watched, at(2), at(60), 1);
         let due = due.await.unwrap().remove(0);

@@ -81,6 +81,11 @@ impl RenderedView {
         self.delayed == delayed && since <= now && now < until
     }
 
+    /// Returns `true` if the two differ at most in when the gateway was last asked.
+    pub(crate) fn shows_same(&self, other: &Self) -> bool {
+        self.shared == other.shared
+    }
+
     pub(crate) fn json(&self, now: Timestamp) -> String {
         let mut json = String::with_capacity(self.shared.len() + 128);
         json.push_str(&self.shared);

@@ -53,7 +53,9 @@ impl Watching<'_> {
                 self.is_hinted = true;
             }
             Action::Subscription => {
-                test.schedule_poll(&id(1), at(now)).await.unwrap();
+                test.schedule_poll(&id(1), SignedDuration::ZERO, at(now))
+                    .await
+                    .unwrap();
             }
             Action::PollStart => {
                 if let Some(due) = self.begins().await {

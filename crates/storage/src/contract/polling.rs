@@ -71,7 +71,11 @@ async fn a_callback_schedules_a_poll_two_seconds_after_the_last_one() {
 #[tokio::test]
 async fn a_rescheduled_poll_keeps_its_priority() {
     let test = BACKEND.awaiting().await;
-    assert!(test.schedule_poll(&id(1), at(5)).await.unwrap());
+    assert!(
+        test.schedule_poll(&id(1), SignedDuration::ZERO, at(5))
+            .await
+            .unwrap()
+    );
     assert_eq!(test.polls(PollPriority::Unwatched, 5).await, []);
     let watched = test.polls(PollPriority::Watched, 5).await;
     reschedule(&test, &watched[0], 6, 5).await;
@@ -84,6 +88,18 @@ async fn a_rescheduled_poll_keeps_its_priority() {
     assert_eq!(test.polls(PollPriority::Callback, 8).await.len(), 1);
     let again = test.polls(PollPriority::Unwatched, 8 + 30).await;
     assert_eq!(again.len(), 1, "a lost poll is made again");
+}
+
+#[tokio::test]
+async fn a_watched_poll_comes_a_pause_after_the_last_one_whatever_a_page_knows_of_it() {
+    let test = BACKEND.awaiting().await;
+    let failed = test.poll(20).await;
+    reschedule(&test, &failed, 60, 20).await;
+    let pause = SignedDuration::from_secs(3);
+    assert!(test.schedule_poll(&id(1), pause, at(21)).await.unwrap());
+    assert!(!test.schedule_poll(&id(1), pause, at(22)).await.unwrap());
+    assert_eq!(test.polls(PollPriority::Watched, 22).await, []);
+    assert_eq!(test.polls(PollPriority::Watched, 23).await.len(), 1);
 }
 
 #[tokio::test]
@@ -168,7 +184,9 @@ async fn polls_that_wait_are_counted() {
     for number in 1..=3 {
         test.awaiting(number).await;
     }
-    test.schedule_poll(&id(1), at(5)).await.unwrap();
+    test.schedule_poll(&id(1), SignedDuration::ZERO, at(5))
+        .await
+        .unwrap();
     let first = [
         (PollPriority::Unwatched, at(15)),
         (PollPriority::Watched, at(5)),

@@ -53,6 +53,12 @@ pub(super) const LEASE_POLLS: &str = "WITH due AS (
          (SELECT traceparent FROM orders WHERE orders.id = polls.order_id) AS traceparent";
 
 /// $1: now, $2: milliseconds of the pause, $3: order.
+pub(super) const SCHEDULE_POLL: &str = "UPDATE polls SET next_poll_at = greatest($1, coalesce(polled_at, opened_at) + $2 * interval '1 ms'),
+         priority = CASE priority WHEN 'callback' THEN priority ELSE 'watched' END
+     WHERE attempt_id = (SELECT current_attempt FROM orders WHERE id = $3) AND payment_state <> 'settled'
+         AND (next_poll_at IS NULL OR next_poll_at > greatest($1, coalesce(polled_at, opened_at) + $2 * interval '1 ms'))";
+
+/// $1: now, $2: milliseconds of the pause, $3: order.
 pub(super) const SCHEDULE_POLLS_OF_ORDER: &str = "UPDATE polls SET next_poll_at = greatest($1, coalesce(polled_at, opened_at) + $2 * interval '1 ms'),
          priority = CASE priority WHEN 'callback' THEN priority ELSE 'watched' END
      WHERE order_id = $3 AND payment_state <> 'address_changed' AND (next_poll_at IS NULL

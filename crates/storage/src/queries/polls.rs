@@ -78,18 +78,19 @@ impl PollStorage for Store {
         })
     }
 
-    async fn schedule_poll(&self, order: &OrderId, at: Timestamp) -> Result<bool> {
+    async fn schedule_poll(
+        &self,
+        order: &OrderId,
+        pause: SignedDuration,
+        now: Timestamp,
+    ) -> Result<bool> {
         transaction!(self, Repeat, [order], |tx| async {
-            let scheduled = sqlx::query(
-                "UPDATE polls SET next_poll_at = $1,
-                     priority = CASE priority WHEN 'callback' THEN priority ELSE 'watched' END
-                 WHERE attempt_id = (SELECT current_attempt FROM orders WHERE id = $2)
-                     AND payment_state <> 'settled' AND (next_poll_at IS NULL OR next_poll_at > $1)",
-            )
-            .bind(Time(at))
-            .bind(order.as_str())
-            .execute(&mut **tx)
-            .await?;
+            let scheduled = sqlx::query(statements::SCHEDULE_POLL)
+                .bind(Time(now))
+                .bind(milliseconds(pause))
+                .bind(order.as_str())
+                .execute(&mut **tx)
+                .await?;
             Ok(scheduled.rows_affected() > 0)
         })
     }

@@ -9,6 +9,7 @@ use florin_checkout_api::{
 };
 use florin_orders::{Attempt, Destination, EventType, Flow, Snapshot, TransactionHint};
 use florin_storage::{EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction, OrderOperationError};
+use jiff::SignedDuration;
 use serde_json::json;
 
 use crate::http::body::{Body, EmptyBody};
@@ -204,7 +205,9 @@ async fn mark_as_paid(
         confirm(app, &shown, shown.order.receipt_email.clone());
     }
     if is_first {
-        storage.schedule_poll(order, app.now()).await?;
+        storage
+            .schedule_poll(order, SignedDuration::ZERO, app.now())
+            .await?;
         app.poller_wakeup.notify_one();
         app.wake_dispatcher();
     }

@@ -78,7 +78,9 @@ async fn every_write_of_an_order_changes_its_version() {
     is_new("open").await;
     one.mark_as_paid(&id(1), None, at(1)).await.unwrap();
     is_new("mark").await;
-    one.schedule_poll(&id(1), at(1)).await.unwrap();
+    one.schedule_poll(&id(1), SignedDuration::ZERO, at(1))
+        .await
+        .unwrap();
     is_new("schedule").await;
     let due = one.polls(PollPriority::Watched, 2).await.remove(0);
     is_new("lease").await;
