@@ -298,6 +298,41 @@ async fn an_address_is_stored_at_once_and_sent_with_the_payment() {
     world.end().await;
 }
 
+/// When money is owed is in `crates/orders/src/aggregate.rs`.
+#[tokio::test]
+async fn a_refund_address_is_checked_and_the_store_and_the_operator_read_it() {
+    const MINE: &str = "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7";
+    const ADDED: &str = "order.refund_address_added";
+    let world = World::start().await;
+    let checkout = world.customer().open_with("mug", "BTC").await;
+    let name = async |address: &str| {
+        let named = json!({ "address": address });
+        checkout.post("/refund-address", &named).await
+    };
+    name(MINE).await.refused(409, "nothing_owed");
+    let paid_to = checkout.address().await;
+    world.sandbox().settle(&checkout, "double").await;
+    let mut stream = Stream::open(&checkout).await;
+    let view = stream.status("overpaid").await;
+    assert_eq!(
+        view["owed_in"],
+        json!({ "asset": "BTC", "network": "Bitcoin" })
+    );
+    for wrong in ["bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4", &paid_to] {
+        let refused = name(wrong).await.refused(400, "invalid_request");
+        refused.naming("address");
+    }
+    let view = name(MINE).await.with(200).body;
+    assert_eq!(view["refund_address"], MINE);
+    let order = world.store().order(&checkout.order).await;
+    assert_eq!(order["refund_address"], MINE);
+    world.wait_for_deliveries().await;
+    let events = delivered_events(&world, &checkout.order).await;
+    assert_eq!(events.last().unwrap(), ADDED);
+    assert_time_line(&world, &checkout.order, &[ADDED, MINE]).await;
+    world.end().await;
+}
+
 async fn invoices(world: &World) -> usize {
     world.sandbox().count("POST", "/invoice").await
 }

@@ -113,6 +113,13 @@ async fn a_page_without_a_known_order_says_so_and_opens_none() {
         assert!(text.contains(words), "{more}: {text}");
         assert!(!text.contains("already paid"), "there is no order: {text}");
         assert!(!text.contains("Trying again"), "{more}: {text}");
+        let shop = "return [inside.querySelector('.store')?.textContent, named('return').textContent, named('help').href]";
+        let known = json!([
+            "Quiet Goods",
+            "Return to Quiet Goods",
+            "mailto:help@quiet-goods.example?subject=Quiet%20Goods&body=%0D%0A"
+        ]);
+        assert_eq!(read_inside(&browser, shop).await, known, "{more}");
     }
     assert_eq!(orders(&world).await, [] as [Value; 0]);
     end(world, browser).await;

@@ -65,6 +65,32 @@ async fn a_page_that_becomes_visible_sends_a_request_at_once() {
     end(world, browser).await;
 }
 
+/// Notifications that the customer allows, and what they say; and a tab that is hidden.
+const NOTIFICATIONS: &str = "
+    window.Notification = function (title, { body }) { window.notified = `${title}, ${body}`; };
+    Object.assign(Notification, { permission: 'default', requestPermission: async () => 'granted' });
+    window.hide = () => {
+        Object.defineProperties(document, { visibilityState: { get: () => 'hidden' }, hidden: { get: () => true } });
+        document.dispatchEvent(new Event('visibilitychange'));
+    };";
+
+#[tokio::test]
+async fn a_hidden_tab_notifies_the_customer_who_asked_for_it() {
+    let (world, browser, checkout) = open_payment("BTC", &[NOTIFICATIONS]).await;
+    world.sandbox().pay(&checkout, "exact").await;
+    world.sandbox().mine(1).await;
+    browser.press("notify").await;
+    browser
+        .wait_for_text("notified", "Keep this tab open")
+        .await;
+    browser.evaluate("hide()").await;
+    world.sandbox().mine(2).await;
+    let shown = "return window.notified";
+    let paid = "$19.90 paid, Quiet Goods";
+    browser.wait_for_result("it is notified", shown, paid).await;
+    end(world, browser).await;
+}
+
 const FOCUS: &str = "
     let at = document.activeElement;
     while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;

@@ -6,10 +6,47 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use support::{Browser, BrowserOptions, Engine, StoreSite, World};
 
-use crate::helpers::{another_site, choose_asset, read_inside};
+use crate::helpers::{another_site, choose_asset, end, open_payment, read_inside};
 
 fn attempt(view: &Value, member: &str) -> String {
     view["attempt"][member].as_str().unwrap().to_owned()
+}
+
+/// Another tab, as far as this one hears of it.
+const OTHER_TAB: &str = "
+    window.heard = [];
+    window.other = new BroadcastChannel('florin');
+    other.onmessage = ({ data }) => heard.push(data.order);
+    window.say = (more) => other.postMessage({ tab: 'other', order: 'ord_other', source: 'demo/ebook', ...more });";
+
+#[tokio::test]
+async fn back_leads_to_the_list_and_another_tab_with_the_product_is_shown() {
+    let (world, browser, checkout) = open_payment("BTC", &[OTHER_TAB]).await;
+    let entries = "return history.length";
+    let chosen = browser.evaluate(entries).await;
+    for (turn, shown) in [
+        ("history.back()", "status-open"),
+        ("history.forward()", "status-awaiting_payment"),
+        ("history.back()", "status-open"),
+    ] {
+        browser.evaluate(turn).await;
+        browser.wait_for(shown).await;
+    }
+    browser.press("back").await;
+    browser.wait_for("status-awaiting_payment").await;
+    assert_eq!(browser.evaluate(entries).await, chosen, "one entry");
+
+    browser.evaluate("say({ source: 'demo/mug' })").await;
+    let heard = "return heard.at(-1)";
+    let order = checkout.order.as_str();
+    browser.wait_for_result("it answers", heard, order).await;
+    assert!(!browser.is_visible("other-tab").await, "another product");
+    browser.evaluate("say()").await;
+    let twice = "This order is also open in another tab.";
+    browser.wait_for_text("other-tab", twice).await;
+    browser.evaluate("say({ isGone: true })").await;
+    browser.wait_until_gone("other-tab").await;
+    end(world, browser).await;
 }
 
 /// `http://host:port` of `METHOD http://host:port/path`.

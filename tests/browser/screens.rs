@@ -29,6 +29,7 @@ paying_warnings | warnings | Coins sent on another network will be lost.
 paying_offline | offline | The amount and the address stay valid until the time is up.
 processing_email | email-wrong | Enter an email address like name@example.com.
 checking_wallet_unseen | wallet-status | Don’t pay again
+checking | due | 0.00030973\u{a0}BTC · Bitcoin
 processing | confirmations | Confirming 1 of 3
 processing | estimate | About 20 minutes to go.
 processing | received | 0.00030973\u{a0}BTC received
@@ -37,6 +38,8 @@ overpaid | status-overpaid | You paid 0.00009027\u{a0}BTC (≈\u{a0}$5.80) more 
 paid_late | late | arrived late, but it was accepted
 paid_twice | second_payment | Quiet Goods has been notified and can refund it
 paid_reverted | reverted | Quiet Goods has been notified
+failed | status-failed | If your wallet shows the money as sent, contact Quiet Goods
+blocked_changed | status-blocked | We keep watching the first address.
 ";
 
 #[tokio::test]
@@ -91,9 +94,11 @@ async fn each_end_has_a_reference_a_contact_and_a_way_back() {
     for end in ["failed", "cancelled", "blocked", "expired", "underpaid"] {
         gallery.show(end, "").await;
         browser.wait_for(&format!("status-{end}")).await;
-        for help in ["copy-reference", "help", "return"] {
+        for help in ["copy-reference", "return"] {
             assert!(browser.is_visible(help).await, "{end} has no {help}");
         }
+        let contacts = "return [...inside.querySelectorAll('[data-testid=help]')].filter((at) => at.checkVisibility()).length";
+        assert_eq!(read_inside(browser, contacts).await, 1, "{end}");
     }
     let mail = "
         const [address, fields] = inside.querySelector('.contact [data-testid=help]').href.split('?');
@@ -288,6 +293,24 @@ async fn an_invalid_email_is_reported_at_its_field() {
             let focused = "inside.activeElement?.tagName";
             wait_for_value(browser, "the heading has the focus", focused, "H2").await;
         }
+    }
+    gallery.end().await;
+}
+
+#[tokio::test]
+async fn a_refund_address_is_checked_at_its_field_and_can_be_changed() {
+    let gallery = Gallery::open().await;
+    let browser = &gallery.browser;
+    gallery.show("overpaid", "").await;
+    browser.fill("refund-address", "0x5aAeb6").await;
+    browser.press("refund-address-save").await;
+    let wrong = "This isn’t a BTC address on Bitcoin. Copy it again from your wallet.";
+    browser.wait_for_text("refund-address-wrong", wrong).await;
+    for address in ["tb1qmine", "tb1qother"] {
+        browser.fill("refund-address", address).await;
+        browser.press("refund-address-save").await;
+        let saved = format!("Quiet Goods has your address for the refund: {address}");
+        browser.wait_for_text("refund-address-saved", &saved).await;
     }
     gallery.end().await;
 }

@@ -311,6 +311,11 @@ async fn check_purchase_has_no_shift(display: &str, window: (u32, u32)) {
     moved.push(("paid", shifts(&browser).await));
     if in_a_frame {
         browser.leave_checkout().await;
+        if display == "modal" {
+            let button = "return document.querySelector('florin-checkout').shadowRoot.querySelector('.fl-open').textContent";
+            let paid = "\u{2713} Paid";
+            browser.wait_for_result("its button", button, paid).await;
+        }
         moved.push(("the shop's page", shifts(&browser).await));
     }
     for (screen, shifts) in &moved {

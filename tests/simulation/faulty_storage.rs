@@ -297,6 +297,9 @@ with_faults! {
     async fn keep_receipt_email(
         &self, order: &OrderId, email: Option<&str>, now: Timestamp,
     ) -> Result<Option<KeptEmail>>;
+    async fn keep_refund_address(
+        &self, order: &OrderId, address: &str, now: Timestamp,
+    ) -> Result<Option<Snapshot>>;
 }
 
 with_faults! {

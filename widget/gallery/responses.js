@@ -76,6 +76,10 @@ export const response = (table, state, params) => {
       return changed({ status: 'checking' }, { marked_as_paid: true, transaction_hint: hash });
     },
     '/email': () => changed({ email_kept: true, email_required: false }),
+    '/refund-address': async (asked) => {
+      const { address } = await asked.json();
+      return /^tb1/.test(address) ? changed({ refund_address: address }) : refused({ status: 400, error: { code: 'invalid_request', message: 'It is no address.', field: 'address' } });
+    },
     '/session': () => changed({ status: 'awaiting_payment', payment_process_url: 'http://127.0.0.1:9/checkout/gallery' }),
   };
   const open = (asked) => {

@@ -1,6 +1,6 @@
 /**
  * The dialog of `display="modal"`: the browser's own, above everything else on the page. The focus stays in it and goes
- * back to where it was; a closed dialog keeps its checkout. Loaded by florin.js.
+ * back to where it was; a closed dialog keeps its checkout, and its button says that the order is paid. Loaded by florin.js.
  */
 import { make } from './dom.js';
 import { loader } from '../locales/en.json';
@@ -72,6 +72,11 @@ export const create = (element, root, labels, signal, begin) => {
     dialog.ariaLabel = texts.checkout || loader.checkout;
   });
   signal.addEventListener('abort', () => hold(dialog));
+  element.addEventListener('florin-paid', async () => {
+    const button = root.querySelector('button.fl-open');
+    const paid = (await labels).texts.paid || loader.paid;
+    if (button) button.textContent = '\u2713 ' + paid;
+  }, { signal });
   return {
     open: () => {
       if (dialog.open) return;

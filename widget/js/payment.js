@@ -1,10 +1,46 @@
 /**
- * What the screens after the asset choice need of the page: the instructions, places for event streams, texts that a translator
- * has replaced, and the receipt on paper. Loaded before those screens.
+ * What the screens after the asset choice need of the page: the instructions, notifications, places for event streams, texts that a
+ * translator has replaced, and the receipt on paper. Loaded before those screens.
  */
+import { h } from './drawing.js';
 import { createCopyButton, createInstructions, opensWallet } from './instructions.js';
+/** @import { Words } from './types.d.ts' */
 
-export const INSTRUCTIONS = { createCopyButton, createInstructions, opensWallet };
+/** Whether no page of another origin is around this one: browsers refuse to let its frames notify. */
+const isOwnWindow = () => {
+  try {
+    return top?.location.origin === location.origin;
+  } catch {
+    return false;
+  }
+};
+/** Notifications of the system. Browsers of phones show those of installed pages alone. */
+const notifications = {
+  mayAsk: () => 'Notification' in window && Notification.permission !== 'denied' && isOwnWindow() && !matchMedia('(pointer: coarse)').matches,
+  /** A button that asks for them; what came of it takes its place. @param {Words} words @param {() => void} allow */
+  createButton: (words, allow) => {
+    const button = h('button', { type: 'button', class: 'secondary', part: 'button secondary', 'data-testid': 'notify' }, String(words.notify));
+    button.onclick = async () => {
+      const isAllowed = (await Notification.requestPermission()) === 'granted';
+      const answer = h('p', { class: 'quiet notified', tabindex: '-1', 'data-testid': 'notified' }, String(isAllowed ? words.notify_on : words.notify_refused));
+      button.replaceWith(answer);
+      answer.focus();
+      if (isAllowed) allow();
+    };
+    return button;
+  },
+  /** Shows one while the page is hidden; a press on it shows the page. @param {string} title @param {string} body */
+  show: (title, body) => {
+    if (!document.hidden) return;
+    const shown = new Notification(title, { body });
+    shown.onclick = () => {
+      focus();
+      shown.close();
+    };
+  },
+};
+
+export const INSTRUCTIONS = { createCopyButton, createInstructions, notifications, opensWallet };
 
 /**
  * Places for streams. Over HTTP/1.1 a browser has six connections to a host, which all frames and tabs of an origin share: a

@@ -159,8 +159,9 @@ export interface FirstScreen {
   /** The tag of the language file that has `words`, those of the list. */
   language: string;
   words: Words;
-  /** The page's store, where there is no offer. */
+  /** The page's store, where there is no offer, and where its customers go back to. */
   store?: Store;
+  return_url?: string | null;
   offer?: Offer & OrderBody;
   /** The token that a form has sent. */
   order_token?: string;

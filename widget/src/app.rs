@@ -47,13 +47,28 @@ pub(crate) fn App(checkout: Checkout) -> impl IntoView {
     }
 }
 
-/// Keeps title and icon of the proxy's own page up to date: what is to be paid, then how it stands.
+/// Keeps title, icon and history of the proxy's own page up to date: what is to be paid, then how it stands.
 fn follow_state(checkout: Checkout) {
     let i18n = checkout.i18n;
     if !checkout.is_page() {
         return;
     }
     let is_sent = checkout.follow(|_, attempt| attempt.transaction_hint.is_some());
+    // Its history and other tabs follow what is shown.
+    Effect::new(move |_| {
+        let phase = checkout.phase.get();
+        let screen = match phase {
+            Phase::Choosing => "list",
+            phase if phase.is_first() => "",
+            _ => "payment",
+        };
+        let can_be_paid = phase == Phase::Underpaid || icon(title_key(phase)).is_empty();
+        let order = checkout.order.get().filter(|_| can_be_paid);
+        if let Some(shared) = checkout.shared() {
+            let order = order.as_ref().map_or("", |order| &order.id);
+            shared.host.shows(screen, order);
+        }
+    });
     Effect::new(move |_| {
         let phase = checkout.phase.get();
         // Its texts are loaded with its screen.
@@ -66,6 +81,7 @@ fn follow_state(checkout: Checkout) {
         let title = checkout.offer.with(|offer| {
             let offer = offer.as_ref()?;
             let store = offer.store.name.as_str();
+            let price = i18n.money(offer.amount.as_str(), &offer.currency);
             let key = match title_key(phase) {
                 _ if is_reverted => Some("payment_problem"),
                 Some("checking") if is_sent.get() => Some("payment_sent"),
@@ -79,11 +95,10 @@ fn follow_state(checkout: Checkout) {
                     Phase::Underpaid => send_more(i18n, order.as_deref()),
                     _ => None,
                 });
-                let state = rest.unwrap_or_else(|| i18n.text(key));
+                let state = rest.unwrap_or_else(|| i18n.text_with(key, &[("price", &price)]));
                 let values = [("state", state.as_str()), ("store", store)];
                 return Some(i18n.text_with("title_state", &values));
             }
-            let price = i18n.money(offer.amount.as_str(), &offer.currency);
             Some(i18n.text_with("title_pay", &[("store", store), ("price", &price)]))
         });
         if let Some(title) = title {
@@ -96,7 +111,7 @@ fn follow_state(checkout: Checkout) {
 fn icon(key: Option<&str>) -> &'static str {
     match key {
         None | Some("checking" | "payment_sent" | "processing") => "",
-        Some("paid") => "paid",
+        Some("paid_amount") => "paid",
         Some(_) => "problem",
     }
 }
@@ -112,7 +127,7 @@ fn title_key(phase: Phase) -> Option<&'static str> {
         | Phase::Paying => return None,
         Phase::Checking => "checking",
         Phase::Processing => "processing",
-        Phase::Paid | Phase::Overpaid => "paid",
+        Phase::Paid | Phase::Overpaid => "paid_amount",
         Phase::Underpaid => "underpaid",
         Phase::Failed => "failed",
         Phase::Cancelled => "cancelled",

@@ -13,7 +13,7 @@ pub(crate) use self::{
     elements::{focus, focus_heading, is_screen_focused, keyed},
     icon::{AssetIcon, Drawing, TICK},
     order_links::{
-        ExplorerLink, HelpLink, HostedPageLink, NewPurchaseButton, NewSessionButton,
+        ExplorerLink, Hash, HelpLink, HostedPageLink, NewPurchaseButton, NewSessionButton,
         OrderReference, ReturnLink, Transaction, hosted_page,
     },
     text::{CheckedAgo, Heading, Ltr, Sentence, coins, isolated, problem_text, send_more},

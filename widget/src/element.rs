@@ -1,4 +1,4 @@
-//! The functions that the page's script calls: mount, unmount, refresh.
+//! The functions that the page's script calls.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -77,11 +77,22 @@ pub fn unmount(number: u32) {
 /// Polls the order at once.
 #[wasm_bindgen]
 pub fn refresh(number: u32) {
-    let polling = MOUNTED.with_borrow(|mounted| {
-        let one = mounted.iter().find(|one| one.number == number)?;
-        Some(Rc::clone(&one.polling))
-    });
-    if let Some(polling) = polling {
+    if let Some(polling) = polling(number) {
         polling.poll_now();
     }
+}
+
+/// Shows the list of assets, or the payment again: the browser's Back and Forward.
+#[wasm_bindgen]
+pub fn show_list(number: u32, is_list: bool) {
+    if let Some(checkout) = polling(number).and_then(|polling| polling.checkout()) {
+        checkout.turn_to_list(is_list);
+    }
+}
+
+fn polling(number: u32) -> Option<Rc<Polling>> {
+    MOUNTED.with_borrow(|mounted| {
+        let one = mounted.iter().find(|one| one.number == number)?;
+        Some(Rc::clone(&one.polling))
+    })
 }

@@ -98,6 +98,18 @@ extern "C" {
     /// Shows the state of the order in the icon of the proxy's page: `paid`, `problem`, or empty for the usual icon.
     #[wasm_bindgen(method)]
     pub(crate) fn mark(this: &Host, state: &str);
+    /// The store of the proxy's page, where the page came without an offer.
+    #[wasm_bindgen(method)]
+    pub(crate) fn store(this: &Host) -> Option<PageStore>;
+    /// Takes what the proxy's page shows: `list`, `payment` or neither, and the id of an order that can be paid, or nothing.
+    #[wasm_bindgen(method)]
+    pub(crate) fn shows(this: &Host, screen: &str, order: &str);
+    /// Draws a button that has the customer notified once the order is paid, where this page may ask to.
+    #[wasm_bindgen(method)]
+    pub(crate) fn notify_button(this: &Host, place: &HtmlElement);
+    /// Returns `true` if the customer waits for a notification.
+    #[wasm_bindgen(method)]
+    pub(crate) fn notifies(this: &Host) -> bool;
     /// Prints the checkout without the page around it, once what is shown is up to date.
     #[wasm_bindgen(method)]
     pub(crate) fn print(this: &Host);
@@ -117,6 +129,17 @@ extern "C" {
     /// Dispatches `florin-{name}` on the element.
     #[wasm_bindgen(method)]
     pub(crate) fn emit(this: &Host, name: &str, detail: &JsValue);
+
+    /// The result of [`Host::store`].
+    pub(crate) type PageStore;
+
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn name(this: &PageStore) -> String;
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn support_url(this: &PageStore) -> Option<String>;
+    /// Where customers go back to; absent where the store names no such page.
+    #[wasm_bindgen(method, getter)]
+    pub(crate) fn return_url(this: &PageStore) -> Option<String>;
 
     /// The result of [`Host::open`].
     pub(crate) type HostResponse;

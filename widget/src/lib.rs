@@ -15,7 +15,7 @@
 //! | `components` | parts of screens |
 //! | `screens` | a screen for each phase |
 //! | `app` | the root component |
-//! | `element` | what the page's script calls: mount, unmount, refresh |
+//! | `element` | what the page's script calls |
 //!
 //! Modules that need no browser are compiled and tested on any machine, the rest only for wasm32.
 
@@ -41,6 +41,6 @@ mod host;
 mod screens;
 
 #[cfg(target_arch = "wasm32")]
-pub use element::{mount, refresh, unmount};
+pub use element::{mount, refresh, show_list, unmount};
 #[cfg(target_arch = "wasm32")]
 pub use host::Host;

@@ -9,6 +9,7 @@ mod payment;
 mod pick_asset;
 mod progress;
 mod receipt;
+mod refund;
 mod unavailable;
 
 use leptos::prelude::*;

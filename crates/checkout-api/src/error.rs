@@ -77,6 +77,8 @@ error_codes! {
     OtherFlow = "other_flow", 409;
     /// "I've sent it", but there is no invoice to pay.
     NothingToPay = "nothing_to_pay", 409;
+    /// An address for a refund, but the store owes no money.
+    NothingOwed = "nothing_owed", 409;
     /// There is a receipt for paid orders alone.
     NotPaid = "not_paid", 409;
     /// The body is larger than any request needs.

@@ -23,12 +23,12 @@ pub use from_json::{from_json, is_obeyed};
 pub use offer::Offer;
 pub use order_view::{
     BlockedReason, DonationView, Environment, FailureReason, Flow, LatePayment, LineView,
-    OrderView, Receipt, SignedReceipt, Status, StoreView, THEMES, TOKENS,
+    OrderView, OwedIn, Receipt, SignedReceipt, Status, StoreView, THEMES, TOKENS,
 };
 pub use qr_code::QrCode;
 pub use requests::{
     InvalidTitle, MAX_TITLE_CHARS, MarkPaid, OpenAttempt, OpenOrderRequest, Opened, ReceiptEmail,
-    check_title, looks_like_email,
+    RefundAddress, check_title, looks_like_email,
 };
 
 #[cfg(test)]

@@ -158,6 +158,13 @@ pub struct OrderView {
     /// address to pay to is shown. Absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub email_required: bool,
+    /// Present exactly while the store owes money, because too much, a second payment or one for an ended order arrived: the
+    /// customer may name an address of this asset for the refund.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owed_in: Option<OwedIn>,
+    /// Where the customer wants the refund; absent while no address is named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refund_address: Option<String>,
     /// Where the customer goes afterwards; carries the order's id and no status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub return_url: Option<String>,
@@ -174,6 +181,16 @@ pub struct OrderView {
     /// When this was true: RFC 3339, UTC.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub as_of: String,
+}
+
+/// The asset in which the store owes money.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OwedIn {
+    /// The asset's symbol: `USDT`.
+    pub asset: String,
+    /// The network: `Tron`.
+    pub network: String,
 }
 
 /// One line of what is sold.

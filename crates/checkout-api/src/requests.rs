@@ -200,6 +200,22 @@ pub struct ReceiptEmail {
     pub email: String,
 }
 
+/// Body of `POST /v1/checkout/refund-address`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RefundAddress {
+    /// The customer's own address, of the asset in the order's `owed_in`.
+    #[cfg_attr(
+        feature = "schema",
+        schemars(
+            regex(pattern = "^[!-~]{26,90}$"),
+            extend("examples" = ["bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"])
+        )
+    )]
+    pub address: String,
+}
+
 /// Answer of `POST /v1/checkout`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

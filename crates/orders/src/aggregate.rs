@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use crate::{
-    Assessment, Attempt, AttemptId, AttemptState, EventType, Invoice, LatePayment, Order,
-    OrderStatus, Reverted, Snapshot, Stretch, Transition, next_invoice, transition,
+    Assessment, Attempt, AttemptId, AttemptState, Destination, EventType, Invoice, LatePayment,
+    Order, OrderStatus, Reverted, Snapshot, Stretch, Transition, next_invoice, transition,
 };
 
 /// An order with all its attempts.
@@ -42,6 +42,22 @@ impl Aggregate {
             order: self.order.clone(),
             attempt: current.and_then(|id| self.attempt(id)).cloned(),
         }
+    }
+
+    /// Returns `true` if this text may be stored as the address for a refund: money is owed, and no attempt is paid there. Ignores
+    /// the case and the prefix of an address.
+    pub fn takes_refund_address(&self, address: &str) -> bool {
+        let wanted = address.to_ascii_lowercase();
+        let is_own = |attempt: &Attempt| {
+            let Some(Destination::Address { address, .. }) =
+                attempt.invoice().map(|invoice| &invoice.destination)
+            else {
+                return false;
+            };
+            let own = address.to_ascii_lowercase();
+            own.ends_with(&wanted) || wanted.ends_with(&own)
+        };
+        self.order.owes_money() && !self.attempts.iter().any(is_own)
     }
 
     /// Puts off the next poll of an attempt that was observed at `now`.
@@ -83,6 +99,7 @@ impl Aggregate {
         let is_late = transition.events.contains(&EventType::LatePayment);
         if is_late {
             self.late_event_at = self.late_event_at.max(Some(now));
+            self.order.late_crypto_code = self.attempts[index].crypto_code().cloned();
         }
         let order = &mut self.order;
         order.status = transition.status;
@@ -131,10 +148,12 @@ fn is_paid_late(invoice: &Invoice, late_event_at: Option<Timestamp>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use florin_money::CryptoCode;
+
     use super::*;
     use crate::Flow;
-    use crate::fixtures::at;
     use crate::fixtures::life::{Life, Poll, Response, ResponseFault};
+    use crate::fixtures::{at, attempt, order};
 
     /// Records responses: their attempt, the gateway's word, what arrived, and the second.
     fn record(life: &mut Life, (attempt, word, arrived, at): (usize, &'static str, usize, i64)) {
@@ -179,6 +198,34 @@ mod tests {
             record(&mut life, response);
             let order = &life.aggregate.order;
             assert_eq!(order.late_payment, late_payment, "{response:?}");
+            let is_late = late_payment.is_some();
+            assert_eq!(order.late_crypto_code.is_some(), is_late, "{response:?}");
+        }
+    }
+
+    #[test]
+    fn money_is_owed_for_what_nothing_is_sold_and_in_the_asset_that_arrived() {
+        use OrderStatus::{Cancelled, Overpaid, Paid, Underpaid};
+        let late = CryptoCode::parse("LTC").ok();
+        for (status, late_payment, has_money, owed_in) in [
+            (Overpaid, None, true, Some("BTC")),
+            (Overpaid, Some(LatePayment::Second), true, Some("LTC")),
+            (Paid, Some(LatePayment::Second), true, Some("LTC")),
+            (Paid, Some(LatePayment::Counted), true, None),
+            (Cancelled, None, true, Some("LTC")),
+            (Cancelled, None, false, None),
+            (Underpaid, None, true, None),
+        ] {
+            let order = Order {
+                late_payment,
+                has_money,
+                late_crypto_code: late.clone(),
+                ..order(status)
+            };
+            let attempt = Some(attempt(1));
+            let snapshot = Snapshot { order, attempt };
+            let found = snapshot.owed_in().map(CryptoCode::as_str);
+            assert_eq!(found, owed_in, "{status:?} {late_payment:?}");
         }
     }
 

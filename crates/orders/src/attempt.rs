@@ -275,6 +275,14 @@ impl Attempt {
             })
     }
 
+    /// Its asset; of a hosted attempt the one that the customer picked, absent before.
+    pub fn crypto_code(&self) -> Option<&CryptoCode> {
+        match self.terms.custom() {
+            Some(terms) => Some(&terms.crypto_code),
+            None => self.invoice()?.progress.paid_in.as_ref(),
+        }
+    }
+
     /// Its invoice, once it has one.
     pub fn invoice(&self) -> Option<&Invoice> {
         match &self.state {

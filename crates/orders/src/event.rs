@@ -40,6 +40,8 @@ pub enum EventType {
     /// The customer of a paid order named the email address for the receipt. An address that was named before is in the
     /// event `order.paid`.
     EmailAdded,
+    /// The customer named an address for the refund of money that the store owes, or another one.
+    RefundAddressAdded,
 }
 
 impl EventType {
@@ -63,7 +65,8 @@ impl EventType {
             | Self::Failed
             | Self::LatePayment
             | Self::Reverted
-            | Self::EmailAdded => true,
+            | Self::EmailAdded
+            | Self::RefundAddressAdded => true,
             Self::Created
             | Self::AttemptOpened
             | Self::Expired

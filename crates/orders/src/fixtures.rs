@@ -98,6 +98,8 @@ pub fn order(status: OrderStatus) -> Order {
         late_payment: None,
         decision: None,
         receipt_email: None,
+        late_crypto_code: None,
+        refund_address: None,
     }
 }
 

@@ -122,9 +122,23 @@ pub struct Order {
     /// The email address for the receipt. The gateway and the store are sent it. The page never shows it: its link would
     /// reveal it.
     pub receipt_email: Option<String>,
+    /// The asset of the payment that came late last; absent when none did.
+    pub late_crypto_code: Option<CryptoCode>,
+    /// Where the customer wants money back. Nothing proves that the address is the customer's.
+    pub refund_address: Option<String>,
 }
 
 impl Order {
+    /// Returns `true` if more than the price arrived, a second payment did, or money stayed with an order that ended unpaid.
+    pub fn owes_money(&self) -> bool {
+        match self.status {
+            OrderStatus::Overpaid => true,
+            OrderStatus::Paid => self.late_payment == Some(LatePayment::Second),
+            OrderStatus::Cancelled | OrderStatus::Expired | OrderStatus::Failed => self.has_money,
+            _ => false,
+        }
+    }
+
     /// Returns `true` if this attempt is the one that is shown.
     pub fn is_current(&self, attempt: &Attempt) -> bool {
         self.current_attempt.as_ref() == Some(&attempt.terms.id)
@@ -187,4 +201,16 @@ pub struct Snapshot {
     pub order: Order,
     /// Its current attempt.
     pub attempt: Option<Attempt>,
+}
+
+impl Snapshot {
+    /// The asset in which the store owes money; `None` while it owes none, and while the gateway names no asset.
+    pub fn owed_in(&self) -> Option<&CryptoCode> {
+        let order = &self.order;
+        let late = order.late_crypto_code.as_ref().filter(|_| {
+            order.status != OrderStatus::Overpaid || order.late_payment == Some(LatePayment::Second)
+        });
+        let shown = || self.attempt.as_ref().and_then(Attempt::crypto_code);
+        late.or_else(shown).filter(|_| order.owes_money())
+    }
 }

@@ -40,6 +40,10 @@ pub struct OrderRecord {
     /// there is none. Nothing proves that it is the customer's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub receipt_email: Option<String>,
+    /// Where the customer wants money back that the store owes, an address of the asset that arrived; absent while none is
+    /// named. Nothing proves that it is the customer's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refund_address: Option<String>,
     /// Where the customer goes afterwards.
     pub return_url: Option<String>,
     /// Where the customer goes instead from an order that is not paid; absent without one.
@@ -156,6 +160,7 @@ impl OrderRecord {
             decision,
             reverted,
             receipt_email,
+            refund_address,
             ..
         } = &snapshot.order;
         Self {
@@ -168,6 +173,7 @@ impl OrderRecord {
             title: terms.title.clone(),
             customer_email: terms.customer_email.clone(),
             receipt_email: receipt_email.clone(),
+            refund_address: refund_address.clone(),
             return_url: terms.return_url.clone(),
             cancel_url: terms.cancel_url.clone(),
             metadata: terms.metadata.clone(),
@@ -206,16 +212,13 @@ impl AttemptRecord {
         let requested = terms.map(|terms| &terms.requested);
         let price = &snapshot.order.terms;
         let received = &invoice.progress.received;
-        let crypto_code = terms.map(|terms| &terms.crypto_code);
         let (address, page) = match &invoice.destination {
             Destination::Address { address, .. } => (Some(address.clone()), None),
             Destination::Page { url } => (None, Some(url.to_string())),
         };
         Some(Self {
             id: attempt.terms.id.to_string(),
-            crypto_code: crypto_code
-                .or(invoice.progress.paid_in.as_ref())
-                .map(ToString::to_string),
+            crypto_code: attempt.crypto_code().map(ToString::to_string),
             invoice_id: invoice.id.to_string(),
             address,
             payment_process_url: page,

@@ -317,4 +317,13 @@ pub trait Storage:
         email: Option<&str>,
         now: Timestamp,
     ) -> Result<Option<KeptEmail>>;
+
+    /// Stores the customer's address for a refund, in place of an earlier one, with an event. Returns the order; `None` for an
+    /// unknown one, and where [`florin_orders::Aggregate::takes_refund_address`] refuses the address.
+    async fn keep_refund_address(
+        &self,
+        order: &OrderId,
+        address: &str,
+        now: Timestamp,
+    ) -> Result<Option<Snapshot>>;
 }

@@ -108,6 +108,9 @@ pub(crate) enum ApiError {
     /// A second address for a paid order's receipt.
     #[error("This order is paid, and the address for its receipt is known.")]
     ReceiptEmailKnown,
+    /// An address for a refund that is not due.
+    #[error("Nothing is to be refunded for this order.")]
+    NothingOwed,
     #[error(
         "The account at the gateway belongs to all stores of this proxy together. If this store may act for \
          all of them, the operator sets its `gateway_access = true`."

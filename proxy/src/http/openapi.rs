@@ -352,6 +352,9 @@ fn meaning(event: EventType) -> &'static str {
         EventType::EmailAdded => {
             "The customer of a paid order named an email address: `receipt_email`"
         }
+        EventType::RefundAddressAdded => {
+            "The customer named an address for a refund, or another one: `refund_address`"
+        }
         EventType::LatePayment => {
             "Money arrived for an attempt that was over or replaced, or for an order that was paid already"
         }

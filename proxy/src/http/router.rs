@@ -38,6 +38,8 @@ fn browser() -> Routes {
         .post(payments::session, payments::describe_session)
         .at("/v1/checkout/email")
         .post(payments::email, payments::describe_email)
+        .at("/v1/checkout/refund-address")
+        .post(payments::refund_address, payments::describe_refund_address)
         .at("/v1/checkout/paid")
         .post(payments::paid, payments::describe_paid)
         .at("/v1/checkout/receipt")

@@ -235,6 +235,17 @@ impl TrackedStorage {
         self.write("keep_receipt_email", of(order), work).await
     }
 
+    pub(crate) async fn keep_refund_address(
+        &self,
+        order: &OrderId,
+        address: &str,
+        now: Timestamp,
+    ) -> Result<Option<Snapshot>> {
+        let (storage, id, address) = (self.inner.clone(), order.clone(), address.to_owned());
+        let work = async move { storage.keep_refund_address(&id, &address, now).await };
+        self.write("keep_refund_address", of(order), work).await
+    }
+
     pub(crate) async fn due_attempts(
         &self,
         priority: PollPriority,

@@ -105,7 +105,7 @@ pub(crate) fn target(
     PaymentTarget::check(asset, qr_string, address, amount, network(environment))
 }
 
-fn network(environment: Environment) -> Network {
+pub(crate) fn network(environment: Environment) -> Network {
     match environment {
         Environment::Test => Network::Test,
         Environment::Production => Network::Main,

@@ -2,7 +2,7 @@
 
 use florin_checkout_api::{
     AttemptView, BlockedReason, Confirmations, Environment, FailureReason, LineView, OrderView,
-    StoreView,
+    OwedIn, StoreView,
 };
 use florin_money::{Amount, Asset, Rounding};
 use florin_orders::{
@@ -74,6 +74,11 @@ pub(crate) fn view(snapshot: &Snapshot, context: ViewContext<'_>) -> OrderView {
             .and_then(|(attempt, invoice)| attempt_view(order, attempt, invoice, context)),
         email_kept: order.receipt_email.is_some(),
         email_required: requires_email(order, context.store),
+        owed_in: owed_in(snapshot).map(|asset| OwedIn {
+            asset: asset.symbol().to_owned(),
+            network: asset.network().to_owned(),
+        }),
+        refund_address: order.refund_address.clone(),
         return_url: return_url(order, context.store),
         can_open_attempt: order.takes_attempts(context.now),
         delayed: context.delayed && !status.is_settled(),
@@ -81,6 +86,11 @@ pub(crate) fn view(snapshot: &Snapshot, context: ViewContext<'_>) -> OrderView {
         checked_seconds_ago: observed_at.map(|at| whole_seconds(context.now, at)),
         as_of: context.now.to_string(),
     }
+}
+
+/// The asset in which the store owes money; `None` while it owes none, and for an unknown asset.
+pub(crate) fn owed_in(snapshot: &Snapshot) -> Option<Asset> {
+    Asset::of(snapshot.owed_in()?)
 }
 
 fn requires_email(order: &Order, store: &Store) -> bool {

@@ -1,9 +1,12 @@
 /** The program of one checkout: loaded with texts and wallets, and mounted in place of what was shown until then. */
 import { TOKENS } from '../attributes.js';
+import { clean } from '../clean.js';
 import { checkContrast } from '../contrast.js';
 import { followTopLink } from '../top_links.js';
 import { loadPayment, loadPaymentScript, loadPaymentStyle, loadProgram, showIcon } from './files.js';
+import { followHistory } from './history.js';
 import { createWords, fillMenu, focusAgain } from './language.js';
+import { followOtherTabs, showOtherTab } from './other_tabs.js';
 import { createWallets } from './wallets.js';
 /** @import { Begun, Context, CopyButton, Labels, Opening, WalletPayment, Words } from '../types.d.ts' */
 
@@ -13,6 +16,7 @@ const PATIENCE_MS = 3000;
 const PRICES_PATIENCE_MS = 400;
 /** When colours are checked inline: the checkout is on the screen by then. */
 const CHECK_AFTER_MS = 2000;
+const VIBRATION_MS = 40;
 /** A contrast below which text is hidden. */
 const HIDDEN_CONTRAST = 2;
 
@@ -28,6 +32,12 @@ const reopenWithoutPolicy = (opening) => {
   query.set('hosted', '');
   location.replace('?' + query + location.hash);
   return new Promise(() => {});
+};
+
+/** The store that the proxy's page came with, where there is no offer of it. */
+const findStore = () => {
+  const first = JSON.parse(document.getElementById('first')?.textContent || 'null');
+  return first?.store && clean({ ...first.store, return_url: first.return_url });
 };
 
 /**
@@ -112,6 +122,17 @@ export const showCheckout = async (context, begun, isPage) => {
     signal.addEventListener('abort', () => begun.end?.());
     const repeat = begun.handOver(words);
     let isReady = false;
+    /** Whether the customer waits for a notification. */
+    let isNotifying = false;
+    /** How many the page has shown: an order that was paid before is the first. */
+    let statuses = 0;
+    /** The order has become paid on the open page: a phone vibrates, and a customer who waits for it is notified. */
+    const celebrate = () => {
+      const [title, store] = ['h2', '.store bdi'].map((selector) => container.querySelector(selector)?.textContent || '');
+      // Browsers refuse to vibrate, with a message, before the customer has pressed anything.
+      if (matchMedia('(pointer: coarse)').matches && navigator.userActivation?.hasBeenActive) navigator.vibrate?.(VIBRATION_MS);
+      if (isNotifying) drawing.notifications.show(title, store);
+    };
     const paymentScript = () => loadPaymentScript(context.load);
     /** @type {typeof import('../payment.js').INSTRUCTIONS & { words: Words }} What draws the screens after the choice, once they are loaded. */
     let drawing;
@@ -122,6 +143,10 @@ export const showCheckout = async (context, begun, isPage) => {
       // Where nothing names the payment, a wallet could be asked for another one.
       if (drawing.opensWallet(payment) || payment.to) wallets.show(place, payment, isProgress);
     };
+    const sold = read('product') || read('donation');
+    const showOrder = isPage && followOtherTabs(sold ? read('store') + '/' + sold : '', signal, (isElsewhere) => queueMicrotask(() => showOtherTab(container, String(words.other_tab), isElsewhere)));
+    const showList = isAlone && followHistory(begun.pressed, signal, (isList) => program.show_list(mounted, isList));
+    /** @type {number} */
     const mounted = program.mount(container, {
       ...host,
       words,
@@ -164,8 +189,23 @@ export const showCheckout = async (context, begun, isPage) => {
       copy_button: (/** @type {HTMLElement} */ place, /** @type {CopyButton} */ button) => place.append(...drawing.createCopyButton(drawing.words, button).childNodes),
       wallets: (/** @type {HTMLElement} */ place, /** @type {WalletPayment} */ payment) => showWallets(place, payment, true),
       // The page receives the first status after `florin-ready`.
-      emit: (/** @type {string} */ name, /** @type {unknown} */ detail) => (isReady ? emit(name, detail) : queueMicrotask(() => emit(name, detail))),
+      emit: (/** @type {string} */ name, /** @type {unknown} */ detail) => {
+        if (name === 'status') statuses += 1;
+        // Its screen is there after this task.
+        if (name === 'paid' && statuses > 1) setTimeout(celebrate);
+        if (isReady) emit(name, detail);
+        else queueMicrotask(() => emit(name, detail));
+      },
       mark: showIcon,
+      store: () => (isPage && findStore()) || undefined,
+      shows: (/** @type {string} */ screen, /** @type {string} */ order) => {
+        if (showOrder) showOrder(order);
+        if (showList && screen) showList(screen === 'list');
+      },
+      notify_button: (/** @type {HTMLElement} */ place) => {
+        if (!isNotifying && drawing.notifications.mayAsk()) place.append(drawing.notifications.createButton(drawing.words, () => (isNotifying = true)));
+      },
+      notifies: () => isNotifying,
       // In the next frame the screens are up to date.
       print: () => requestAnimationFrame(async () => (await paymentScript()).printAlone(element)),
       may_stream: async (/** @type {AbortSignal} */ ended) => (await paymentScript()).mayStream(ended),

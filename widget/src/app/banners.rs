@@ -92,8 +92,9 @@ fn RefusalBanner() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     move || {
         let problem = checkout.problem.get()?;
-        // A refused donation is reported beside the field of its amount.
-        let is_in_field = problem.is_about_amount() && !checkout.has_order();
+        // A refused donation or address is reported beside its field.
+        let is_in_field =
+            problem.is_about_amount() && !checkout.has_order() || problem.is_about_address();
         if !checkout.has_screen() || is_in_field {
             return None;
         }

@@ -18,7 +18,15 @@ pub(super) fn Summary() -> impl IntoView {
         if has_offer || checkout.donation.with(Option::is_some) && !is_stopped.get() {
             view! { <Sold has_help=has_offer /> }.into_any()
         } else if is_stopped.get() {
-            ().into_any()
+            let store = checkout.store_name();
+            let store = (!store.is_empty()).then(|| {
+                view! {
+                    <p class="store" part="store">
+                        <bdi>{store}</bdi>
+                    </p>
+                }
+            });
+            store.into_any()
         } else {
             view! {
                 <div class="bar"></div>

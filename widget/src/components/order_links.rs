@@ -3,7 +3,7 @@
 use florin_checkout_api::{OrderView, Status};
 use leptos::prelude::*;
 
-use super::{Button, CopyButton, Look, Ltr};
+use super::{Button, CopyButton, Look};
 use crate::format::links;
 use crate::i18n::{I18n, use_i18n};
 use crate::state::{Checkout, PaymentScreens, use_checkout};
@@ -16,14 +16,19 @@ pub(crate) fn HelpLink(
 ) -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let offer = checkout.offer.get_untracked();
-    let url = offer.and_then(|offer| offer.store.support_url.clone());
+    let url = match offer {
+        Some(offer) => offer.store.support_url.clone(),
+        None => checkout.page_store().and_then(|store| store.support_url()),
+    };
     let url = url.filter(|url| links::support(url, "", &[]).is_some());
     let store = checkout.store_name();
     url.map(|url| {
+        let name = store.clone();
         let href = move || {
             let Some(order) = checkout.order.get() else {
-                let offer = checkout.offer.get()?;
-                return links::support(&url, &offer.store.name, &[&offer.title, ""]);
+                let title = checkout.offer.get().map(|offer| offer.title.clone());
+                let title = title.unwrap_or_default();
+                return links::support(&url, &name, &[&title, ""]);
             };
             let has_texts = checkout.payment_screens.get() == PaymentScreens::Loaded;
             let (subject, lines) = request_for_help(i18n, &order, has_texts);
@@ -73,12 +78,14 @@ fn status_key(status: Status) -> Option<&'static str> {
     }
 }
 
-/// The way back to the shop, out of the frame.
+/// The way back to the shop, out of the frame; without an order, that of the page's store.
 #[component]
 pub(crate) fn ReturnLink(look: Look) -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
-    let order = checkout.order.get_untracked();
-    let url = order.and_then(|order| order.return_url.clone());
+    let url = match checkout.order.get_untracked() {
+        Some(order) => order.return_url.clone(),
+        None => checkout.page_store().and_then(|store| store.return_url()),
+    };
     let store = checkout.store_name();
     url.filter(|url| links::is_page(url)).map(|url| {
         view! {
@@ -186,7 +193,7 @@ pub(crate) fn Transaction() -> impl IntoView {
             view! {
                 <div class="transaction">
                     <p class="label">{i18n.text("transaction")}</p>
-                    <Ltr text=hash.clone() class="hash" test_id="transaction" />
+                    <Hash hash=hash.clone() />
                     <div class="line">
                         <CopyButton
                             id="copy-transaction"
@@ -200,6 +207,21 @@ pub(crate) fn Transaction() -> impl IntoView {
                 </div>
             }
         })
+    }
+}
+
+/// A transaction's hash with its middle hidden from eyes alone: it is selected, copied and read out whole.
+#[component]
+pub(crate) fn Hash(hash: String) -> impl IntoView {
+    let (start, rest) = hash.split_at_checked(8).unwrap_or((&hash, ""));
+    let cut = rest.len().saturating_sub(8);
+    let (middle, end) = rest.split_at_checked(cut).unwrap_or(("", rest));
+    view! {
+        <bdi dir="ltr" class="hash" title=hash.clone() data-testid="transaction">
+            {start.to_owned()}
+            <span class="cut">{middle.to_owned()}</span>
+            {end.to_owned()}
+        </bdi>
     }
 }
 

@@ -125,9 +125,10 @@ impl I18n {
         self.read(|language| language.relative(seconds, true))
     }
 
-    /// `November 21, 2026 at 9:00 AM UTC`, of a time in RFC 3339; the text itself where this browser cannot.
-    pub(crate) fn moment(self, time: &str) -> String {
-        self.read(|language| language.moment(time))
+    /// A time in RFC 3339 by the customer's clock, the text itself where this browser cannot. `style` as `Intl` names it: `short` is
+    /// `November 21, 2026 at 9:00 AM`, `long` has seconds and the time zone.
+    pub(crate) fn moment(self, time: &str, style: &str) -> String {
+        self.read(|language| language.moment(time, style))
     }
 
     fn read(self, read: impl FnOnce(&Language) -> String) -> String {
@@ -200,8 +201,8 @@ impl Language {
             .unwrap_or_default()
     }
 
-    fn moment(&self, time: &str) -> String {
-        let options = [("dateStyle", "long"), ("timeStyle", "long")];
+    fn moment(&self, time: &str, style: &str) -> String {
+        let options = [("dateStyle", "long"), ("timeStyle", style)];
         DateTimeFormat::new(&self.locale, &object(&options))
             .and_then(|format| format.format(&Date::new(&JsValue::from_str(time))))
             .unwrap_or_else(|_| time.to_owned())

@@ -1,7 +1,7 @@
 //! Keeps the order up to date: polls at the server's pace, reads the event stream, and wakes up with the page.
 //!
-//! Polling is the baseline that works everywhere; the event stream is only faster. A hidden page does neither. Time
-//! left is the server's number of seconds, counted down by the monotonic clock; the wall clock serves for one thing
+//! Polling is the baseline that works everywhere; the event stream is only faster. A hidden page does neither, unless its
+//! customer waits for a notification. Time left is the server's number of seconds, counted down by the monotonic clock; the wall clock serves for one thing
 //! only, to notice that the computer was asleep, and for how long.
 
 mod stream;
@@ -118,7 +118,7 @@ impl Polling {
         self.close_stream();
     }
 
-    fn checkout(&self) -> Option<Checkout> {
+    pub(crate) fn checkout(&self) -> Option<Checkout> {
         let checkout = self.checkout.get().copied();
         checkout.filter(|checkout| !checkout.is_removed())
     }
@@ -252,7 +252,7 @@ impl Connection for Polling {
         let Some(checkout) = self.checkout() else {
             return;
         };
-        if is_hidden() {
+        if checkout.is_at_rest() {
             self.close_stream();
             return;
         }

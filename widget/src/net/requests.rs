@@ -146,6 +146,7 @@ impl Requests {
             Request::Attempt(attempt) => ("/attempt", write(&attempt)),
             Request::Email(email) => ("/email", write(&email)),
             Request::Paid(paid) => ("/paid", write(&paid)),
+            Request::RefundAddress(named) => ("/refund-address", write(&named)),
             Request::Session => ("/session", String::from("{}")),
         };
         let request = self

@@ -4,72 +4,56 @@
 use florin_checkout_api::{BlockedReason, Flow};
 use leptos::prelude::*;
 
+use super::refund::AskForRefundAddress;
 use crate::components::{
     Heading, HelpLink, Look, NewPriceButton, NewPurchaseButton, NewSessionButton, OrderReference,
     OtherAssetButton, ReturnLink,
 };
 use crate::i18n::use_i18n;
-use crate::state::phase::has_received;
+use crate::state::phase::{Phase, has_received};
 use crate::state::use_checkout;
 
-#[component]
-pub(super) fn Failed() -> impl IntoView {
-    let title = use_i18n().text("failed");
-    let remedy = view! { <NextAttempt renews=true /> }.into_any();
-    view! { <End name="failed" title=title hints=&["failed_network", "if_sent"] remedy=remedy /> }
-}
+/// Classes of the marks: something is left to do or to find out, nothing is, and a danger.
+const OPEN: &str = "mark doubtful";
+const OVER: &str = "mark over";
+const STOPPED: &str = "mark";
 
+/// An end without a payment.
 #[component]
-pub(super) fn NotReceived() -> impl IntoView {
-    let title = use_i18n().text("expired");
-    let remedy = view! { <NextAttempt renews=true /> }.into_any();
-    view! { <End name="failed" title=title hints=&["not_received", "if_sent"] remedy=remedy /> }
-}
-
-#[component]
-pub(super) fn Cancelled() -> impl IntoView {
+pub(super) fn Ended(phase: Phase) -> impl IntoView {
     let order = use_checkout().order.get_untracked()?;
-    // The gateway's status for a page that was closed before it showed an address.
-    let is_left = order.flow == Flow::Hosted && order.can_open_attempt;
-    let title = if is_left { "hosted_left" } else { "cancelled" };
-    let hints: &[_] = if order.attempt.as_ref().is_some_and(has_received) {
-        &["if_sent"]
-    } else {
-        &["cancelled_hint", "if_sent"]
-    };
-    let remedy = view! { <NextAttempt renews=true /> }.into_any();
-    let title = use_i18n().text(title);
-    Some(view! { <End name="cancelled" title=title hints=hints remedy=remedy /> })
-}
-
-#[component]
-pub(super) fn Expired() -> impl IntoView {
-    let order = use_checkout().order.get_untracked();
-    let can_renew = order.is_some_and(|order| order.can_open_attempt);
-    let hints: &[_] = if can_renew {
-        &["expired_hint", "if_sent"]
-    } else {
-        &["old_address", "if_sent"]
-    };
-    let remedy = view! { <NextAttempt renews=true /> }.into_any();
-    let title = use_i18n().text("expired");
-    view! { <End name="expired" title=title hints=hints remedy=remedy /> }
-}
-
-/// The invoice did not pass the checks: there is no address to show.
-#[component]
-pub(super) fn Blocked() -> impl IntoView {
-    let order = use_checkout().order.get_untracked()?;
-    let title = use_i18n().text("blocked");
+    let can_renew = order.can_open_attempt;
+    let has_received = order.attempt.as_ref().is_some_and(has_received);
     // The customer may have paid to the first address: no second payment is offered.
+    let is_changed = order.blocked_reason == Some(BlockedReason::AddressChanged);
+    let (name, mark, title, hints): (_, _, _, &[_]) = match phase {
+        Phase::Failed => ("failed", OPEN, "failed", &["failed_network"]),
+        Phase::NotReceived => ("failed", OVER, "expired", &["not_received", "if_sent"]),
+        Phase::Expired if can_renew => ("expired", OVER, "expired", &["expired_hint", "if_sent"]),
+        Phase::Expired => ("expired", OVER, "expired", &["old_address", "if_sent"]),
+        Phase::Blocked if is_changed => {
+            let hints = &["old_address", "if_sent_changed"];
+            ("blocked", STOPPED, "blocked", hints)
+        }
+        Phase::Blocked => ("blocked", STOPPED, "blocked", &["blocked_hint"]),
+        _ if has_received => ("cancelled", OPEN, "cancelled", &["if_sent"]),
+        // The gateway's status for a page that was closed before it showed an address.
+        _ if order.flow == Flow::Hosted && can_renew => {
+            let hints = &["cancelled_hint", "if_sent"];
+            ("cancelled", OVER, "hosted_left", hints)
+        }
+        _ => (
+            "cancelled",
+            OVER,
+            "cancelled",
+            &["cancelled_hint", "if_sent"],
+        ),
+    };
+    let renews = phase != Phase::Blocked;
+    let remedy = (!is_changed).then(|| view! { <NextAttempt renews=renews /> });
+    let (title, remedy) = (use_i18n().text(title), remedy.into_any());
     Some(
-        if order.blocked_reason == Some(BlockedReason::AddressChanged) {
-            let hints = &["old_address", "if_sent"];
-            view! { <End name="blocked" title=title hints=hints remedy=().into_any() is_help_first=true /> }
-        } else {
-            let remedy = view! { <NextAttempt renews=false /> }.into_any();
-            view! { <End name="blocked" title=title hints=&["blocked_hint"] remedy=remedy /> }
-        },
+        view! { <End name=name mark=mark title=title hints=hints remedy=remedy is_help_first=is_changed /> },
     )
 }
 
@@ -78,6 +62,7 @@ pub(super) fn Blocked() -> impl IntoView {
 #[component]
 fn End(
     name: &'static str,
+    mark: &'static str,
     title: String,
     hints: &'static [&'static str],
     remedy: AnyView,
@@ -90,14 +75,17 @@ fn End(
     } else {
         ("secondary", "button secondary")
     };
-    let hints = hints.iter().map(|hint| view! { <p>{i18n.text(hint)}</p> });
+    let store = [("store", order.store.name.as_str())];
+    let hints = hints.iter().map(|hint| i18n.text_with(hint, &store));
+    let hints = hints.map(|hint| view! { <p>{hint}</p> });
     Some(view! {
         <div class="screen" data-testid=format!("status-{name}")>
-            <div class="mark" aria-hidden="true">
+            <div class=mark aria-hidden="true">
                 "!"
             </div>
             <Heading text=title />
             {hints.collect_view()}
+            <AskForRefundAddress />
             {remedy}
             <div class="contact">
                 <OrderReference order=&order />

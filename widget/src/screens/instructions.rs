@@ -12,7 +12,8 @@ use leptos::html::Div;
 use leptos::prelude::*;
 
 use self::address::CheckAddress;
-use self::help::{ExchangeHelp, Handoff};
+use self::help::ExchangeHelp;
+pub(super) use self::help::Handoff;
 pub(super) use self::payment::PaymentByWallet;
 use self::payment::payment_to_draw;
 use crate::components::{Button, Look, NewPriceButton, focus, keyed};

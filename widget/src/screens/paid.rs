@@ -4,8 +4,9 @@ use florin_checkout_api::{LatePayment, OrderView};
 use leptos::prelude::*;
 
 use super::receipt::{AskForEmail, PrintButton, ReceiptSheet};
+use super::refund::AskForRefundAddress;
 use crate::components::{
-    CopyButton, Drawing, ExplorerLink, HelpLink, Look, Ltr, NewPurchaseButton, ReturnLink,
+    CopyButton, Drawing, ExplorerLink, Hash, HelpLink, Look, Ltr, NewPurchaseButton, ReturnLink,
     Sentence, TICK, coins,
 };
 use crate::i18n::{I18n, use_i18n};
@@ -38,6 +39,14 @@ pub(super) fn Paid() -> impl IntoView {
             .order
             .with(|order| order.as_ref().is_some_and(|order| order.reverted))
     });
+    let price = checkout.money(order.amount.as_str());
+    let heading = move || {
+        if is_reverted.get() {
+            i18n.text("payment_problem")
+        } else {
+            i18n.text_with("paid_amount", &[("price", &price)])
+        }
+    };
     // The gateway's own page asks for the address itself.
     let asks_for_email = !order.email_kept && order.attempt.is_some() && !order.reverted;
     Some(view! {
@@ -55,13 +64,17 @@ pub(super) fn Paid() -> impl IntoView {
                 }
             }}
             <h2 tabindex="-1" part="heading">
-                {move || i18n.text(if is_reverted.get() { "payment_problem" } else { "paid" })}
+                {heading}
             </h2>
             {move || (!is_reverted.get()).then(|| view! { <p>{thanks.clone()}</p> })}
             {excess}
             <WhatNext />
+            <AskForRefundAddress />
             <div class="actions">
-                <ReturnLink look=Look::Primary />
+                {move || {
+                    let look = if is_reverted.get() { Look::Secondary } else { Look::Primary };
+                    view! { <ReturnLink look=look /> }
+                }}
                 {move || (!is_reverted.get()).then(|| view! { <PrintButton /> })}
                 <NewPurchaseButton look=Look::Plain />
             </div>
@@ -77,20 +90,12 @@ pub(super) fn Paid() -> impl IntoView {
     })
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum News {
-    /// The gateway withdraws what it reported.
-    Reverted,
-    SecondPayment,
-    /// The payment came late and counts.
-    Late,
-}
-
-fn news(order: &OrderView) -> Option<News> {
+/// The key of what has become of the payment since: taken back, followed by another one, or late and counted.
+fn news(order: &OrderView) -> Option<&'static str> {
     match order.late_payment {
-        _ if order.reverted => Some(News::Reverted),
-        Some(LatePayment::Second) => Some(News::SecondPayment),
-        Some(LatePayment::Counted) => Some(News::Late),
+        _ if order.reverted => Some("reverted"),
+        Some(LatePayment::Second) => Some("second_payment"),
+        Some(LatePayment::Counted) => Some("late"),
         None => None,
     }
 }
@@ -104,17 +109,20 @@ fn WhatNext() -> impl IntoView {
             .with(|order| order.as_ref().and_then(|order| news(order)))
     });
     move || {
-        let (key, class, asks_for_help) = match news.get()? {
-            News::Reverted => ("reverted", "box doubtful", true),
-            News::SecondPayment => ("second_payment", "box", true),
-            News::Late => ("late", "box", false),
+        let key = news.get()?;
+        let (class, help) = match key {
+            // To contact the store is the next step.
+            "reverted" => ("box doubtful", Some(Look::Primary)),
+            "second_payment" => ("box", Some(Look::Plain)),
+            _ => ("box", None),
         };
+        let help = help.map(|look| view! { <HelpLink class=look.class() part=look.part() /> });
         let text = i18n.text_with(key, &[("store", &checkout.store_name())]);
         checkout.announce(text.clone());
         Some(view! {
             <div class=class part="box" data-testid=key>
                 <p>{text}</p>
-                {asks_for_help.then(|| view! { <HelpLink class="plain" part="button plain" /> })}
+                {help}
             </div>
         })
     }
@@ -169,13 +177,14 @@ fn row(i18n: I18n, key: &'static str, value: AnyView) -> AnyView {
 
 fn rows(i18n: I18n, order: &OrderView) -> [Option<(&'static str, AnyView)>; 5] {
     let attempt = order.attempt.as_ref();
-    let time = order.paid_at.as_ref().map(|time| i18n.moment(time));
+    let paid_at = order.paid_at.as_ref();
+    let time = paid_at.map(|time| i18n.moment(time, "short"));
     let transaction = attempt.and_then(|attempt| {
         let hash = attempt.transaction_hash.clone()?;
         let url = attempt.explorer_url.clone();
         Some(view! {
             <div>
-                <Ltr class="hash" text=hash.clone() test_id="transaction" />
+                <Hash hash=hash.clone() />
                 <ExplorerLink url=url />
             </div>
             <CopyButton

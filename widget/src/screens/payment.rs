@@ -35,11 +35,9 @@ fn view_of(phase: Phase) -> Result<AnyView, SplitLoaderError> {
         Phase::Processing => progress::Processing().into_any(),
         Phase::Paid | Phase::Overpaid => paid::Paid().into_any(),
         Phase::Underpaid => paying::Underpaid().into_any(),
-        Phase::Failed => ended::Failed().into_any(),
-        Phase::NotReceived => ended::NotReceived().into_any(),
-        Phase::Cancelled => ended::Cancelled().into_any(),
-        Phase::Expired => ended::Expired().into_any(),
-        Phase::Blocked => ended::Blocked().into_any(),
+        Phase::Failed | Phase::NotReceived | Phase::Cancelled | Phase::Expired | Phase::Blocked => {
+            view! { <ended::Ended phase=phase /> }.into_any()
+        }
         Phase::Loading
         | Phase::LoadingPayment
         | Phase::Error

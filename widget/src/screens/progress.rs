@@ -1,9 +1,10 @@
 //! Waiting for the blockchain.
 
 use florin_checkout_api::Confirmations;
+use leptos::html::Div;
 use leptos::prelude::*;
 
-use super::instructions::{PaymentByWallet, WhatToSend};
+use super::instructions::{Handoff, PaymentByWallet, WhatToSend};
 use super::receipt::AskForEmail;
 use crate::components::{
     CheckedAgo, Heading, HelpLink, HostedPageLink, Look, Ltr, OtherAssetButton, Sentence,
@@ -23,9 +24,18 @@ pub(super) fn Checking() -> impl IntoView {
     let can_change = checkout
         .order
         .with_untracked(|order| order.as_ref().is_some_and(|order| order.can_open_attempt));
+    let due = checkout.order.with_untracked(|order| {
+        let attempt = order.as_ref()?.attempt.as_ref()?;
+        let amount = trimmed(attempt.amount_in_crypto.as_str());
+        let due = coins(&amount, &attempt.asset);
+        Some(format!("{due} · {}", attempt.network))
+    });
     view! {
         <div class="screen" data-testid="status-checking">
             <Heading text=i18n.text("checking") />
+            <p class="received" data-testid="due">
+                <Ltr text=due.unwrap_or_default() />
+            </p>
             <p>{i18n.text("checking_hint")}</p>
             <WalletProgress />
             <HelpLink class="primary wallet-help" part="button primary" />
@@ -77,6 +87,8 @@ pub(super) fn Processing() -> impl IntoView {
             }
         })
     };
+    let handoff = checkout.order.get_untracked();
+    let handoff = handoff.map(|order| view! { <Handoff store=order.store.id.clone() /> });
     view! {
         <div class="screen" data-testid="status-processing">
             <Heading text=i18n.text("processing") />
@@ -92,8 +104,32 @@ pub(super) fn Processing() -> impl IntoView {
                         <AskForEmail label="email" action="email_receipt" look=Look::Secondary />
                     }
                 })}
+            <Notify />
+            {handoff}
             <HostedPageLink look=Look::Plain key="hosted_open" />
         </div>
+    }
+}
+
+/// Where confirmations take a minute or longer: a button that has the customer notified, which the page's script draws.
+#[component]
+fn Notify() -> impl IntoView {
+    let checkout = use_checkout();
+    let is_slow = checkout.follow(|_, attempt| {
+        let seen = attempt.confirmations;
+        let left = seen.and_then(|seen| estimate(&attempt.network, seen.count, seen.required));
+        matches!(left, Some(Estimate::About(..)))
+    });
+    let place = NodeRef::<Div>::new();
+    place.on_load(move |place| {
+        if let Some(shared) = checkout.shared() {
+            shared.host.notify_button(&place);
+        }
+    });
+    move || {
+        is_slow
+            .get()
+            .then(|| view! { <div class="live" node_ref=place></div> })
     }
 }
 

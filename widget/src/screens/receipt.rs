@@ -48,7 +48,7 @@ fn Sheet<'a>(order: &'a OrderView, signed: &'a SignedReceipt) -> impl IntoView +
     let paid = coins(&receipt.received_in_crypto, &or_empty(&receipt.asset));
     let paid = format!("{paid} · {}", or_empty(&receipt.network));
     let rows = [
-        ("receipt_date", i18n.moment(&receipt.paid_at)),
+        ("receipt_date", i18n.moment(&receipt.paid_at, "long")),
         ("receipt_reference", receipt.reference.clone()),
         ("receipt_order", order.id.clone()),
         ("receipt_paid", paid),

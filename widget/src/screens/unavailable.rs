@@ -9,7 +9,9 @@ use leptos::prelude::*;
 
 use super::load_payment_screens;
 use crate::browser::reload;
-use crate::components::{Button, Heading, Look, focus_heading, is_screen_focused, problem_text};
+use crate::components::{
+    Button, Heading, HelpLink, Look, ReturnLink, focus_heading, is_screen_focused, problem_text,
+};
 use crate::i18n::use_i18n;
 use crate::state::phase::is_partly_paid;
 use crate::state::{PaymentScreens, Problem, Shared, use_checkout};
@@ -83,6 +85,8 @@ pub(super) fn Unavailable() -> impl IntoView {
                 <p class="quiet" data-testid="retrying">
                     {retry_in}
                 </p>
+                <ReturnLink look=Look::Plain />
+                <HelpLink class="plain" part="button plain" />
             </div>
         </div>
     }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use florin_checkout_api::{MarkPaid, OpenAttempt, OrderView, ReceiptEmail, from_json};
+use florin_checkout_api::{
+    MarkPaid, OpenAttempt, OrderView, ReceiptEmail, RefundAddress, from_json,
+};
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
@@ -59,6 +61,10 @@ impl Checkout {
 
     pub(crate) fn ask_for_receipt(self, email: String) {
         self.send(Request::Email(ReceiptEmail { email }));
+    }
+
+    pub(crate) fn name_refund_address(self, address: String) {
+        self.send(Request::RefundAddress(RefundAddress { address }));
     }
 
     pub(crate) fn open_session(self) {

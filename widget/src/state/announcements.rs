@@ -32,13 +32,13 @@ impl Announcements {
         let keys: &[&str] = match phase {
             Phase::Checking => &["checking", "checking_hint"],
             Phase::Processing => &["processing", "processing_hint"],
-            Phase::Paid | Phase::Overpaid => &["paid", "thanks"],
+            Phase::Paid | Phase::Overpaid => &["paid_amount", "thanks"],
             Phase::Underpaid => &["underpaid", "part_found"],
             Phase::Failed => &["failed", "failed_network"],
             Phase::NotReceived => &["expired", "not_received"],
             Phase::Cancelled => &["cancelled", "cancelled_hint"],
-            Phase::Expired => &["expired", "expired_hint"],
-            Phase::Blocked => &["blocked", "blocked_hint"],
+            Phase::Expired => &["expired", "old_address"],
+            Phase::Blocked => &["blocked", "old_address"],
             // The next step is on the screen; a stop is announced with its reason, as a problem.
             Phase::Loading
             | Phase::LoadingPayment
@@ -100,7 +100,7 @@ mod tests {
         let mut announcements = Announcements::default();
         announcements.arrive(Phase::Paying, true);
         let keys = announcements.arrive(Phase::Expired, false);
-        assert_eq!(keys, ["expired", "expired_hint"]);
+        assert_eq!(keys, ["expired", "old_address"]);
     }
 
     #[test]

@@ -11,7 +11,8 @@ use web_sys::HtmlElement;
 use super::announcements::Announcements;
 use super::phase::Phase;
 use super::{Connection, Problem, Request};
-use crate::host::Host;
+use crate::browser::is_hidden;
+use crate::host::{Host, PageStore};
 use crate::i18n::I18n;
 
 pub(crate) struct Shared {
@@ -234,6 +235,11 @@ impl Checkout {
         })
     }
 
+    /// Returns `true` while the page is hidden and its customer waits for no notification: it sends no request.
+    pub(crate) fn is_at_rest(self) -> bool {
+        is_hidden() && self.shared().is_some_and(|shared| !shared.host.notifies())
+    }
+
     pub(crate) fn has_order(self) -> bool {
         self.order.with_untracked(Option::is_some)
     }
@@ -253,10 +259,23 @@ impl Checkout {
     pub(crate) fn is_repeatable(self) -> bool {
         self.shared().is_some_and(|shared| shared.host.repeatable())
     }
-    /// The store's name; empty while nothing is shown.
+
+    pub(crate) fn money(self, amount: &str) -> String {
+        let currency = self
+            .offer
+            .with_untracked(|offer| offer.as_ref().map(|offer| offer.currency.clone()));
+        self.i18n.money(amount, &currency.unwrap_or_default())
+    }
+
+    /// The store's name; empty while neither an order nor the page says it.
     pub(crate) fn store_name(self) -> String {
         self.offer
             .with_untracked(|offer| offer.as_ref().map(|offer| offer.store.name.clone()))
+            .or_else(|| self.page_store().map(|store| store.name()))
             .unwrap_or_default()
+    }
+
+    pub(crate) fn page_store(self) -> Option<PageStore> {
+        self.shared()?.host.store()
     }
 }

@@ -1,7 +1,7 @@
 //! The proxy as the state calls it.
 
 use florin_checkout_api::{
-    DonationView, MarkPaid, Offer, OpenAttempt, OrderView, Quote, ReceiptEmail,
+    DonationView, MarkPaid, Offer, OpenAttempt, OrderView, Quote, ReceiptEmail, RefundAddress,
 };
 
 use super::Problem;
@@ -29,6 +29,7 @@ pub(crate) enum Request {
     Attempt(OpenAttempt),
     Email(ReceiptEmail),
     Paid(MarkPaid),
+    RefundAddress(RefundAddress),
     Session,
 }
 

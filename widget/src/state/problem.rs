@@ -77,6 +77,11 @@ impl Problem {
         )
     }
 
+    /// Returns `true` if the proxy refused an address for a refund: the customer corrects it in its field.
+    pub fn is_about_address(&self) -> bool {
+        matches!(self, Self::Refused(body) if body.field.as_deref() == Some("address"))
+    }
+
     /// Returns `true` if prices in the order's currency cannot be paid.
     pub fn is_about_currency(&self) -> bool {
         self.code() == Some(ErrorCode::CurrencyUnavailable)

@@ -6,6 +6,7 @@ use florin_checkout_api::Quote;
 use leptos::prelude::*;
 
 use super::checkout::{Checkout, Quotes, Shared, WALLET_ROW};
+use super::phase::Phase;
 use super::{Opened, Press, Problem};
 use crate::browser::{later, now_ms};
 
@@ -200,6 +201,18 @@ impl Checkout {
             }
         };
         shared.connection.quotes(Box::new(done));
+    }
+
+    /// Goes to the list from a payment that can still be another one, or back to it.
+    pub(crate) fn turn_to_list(self, is_list: bool) {
+        let can_choose = self
+            .order
+            .with_untracked(|order| order.as_ref().is_some_and(|order| order.can_open_attempt));
+        if !is_list {
+            self.is_choosing.set(false);
+        } else if can_choose && self.phase.get_untracked() != Phase::Choosing {
+            self.choose_again();
+        }
     }
 
     pub(crate) fn choose_again(self) {

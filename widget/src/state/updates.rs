@@ -147,10 +147,15 @@ impl Checkout {
         let mut announcements = shared.announcements.get();
         let keys = announcements.arrive(phase, is_focused);
         shared.announcements.set(announcements);
-        let store = self.store_name();
+        let (store, offer) = (self.store_name(), self.offer.get_untracked());
+        let price = offer.map(|offer| self.money(offer.amount.as_str()));
+        let values = [
+            ("store", &*store),
+            ("price", price.as_deref().unwrap_or("")),
+        ];
         let texts: Vec<String> = keys
             .iter()
-            .map(|key| self.i18n.text_with(key, &[("store", &store)]))
+            .map(|key| self.i18n.text_with(key, &values))
             .collect();
         if !texts.is_empty() {
             self.announce(texts.join(". "));

@@ -56,6 +56,9 @@ CREATE TABLE orders (
     has_money       boolean NOT NULL DEFAULT false,
     late_payment    text,
     late_event_at   timestamptz,
+    -- The asset of the payment that came late last, and where the customer wants money back.
+    late_crypto_code text,
+    refund_address  text,
     -- How an operator ended the order: 'accepted' credited it, 'closed' keeps every payment from crediting it.
     decision        text CHECK (decision IN ('accepted', 'closed')),
     decided_at      timestamptz,

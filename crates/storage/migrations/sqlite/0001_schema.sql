@@ -46,6 +46,9 @@ CREATE TABLE orders (
     has_money       INTEGER NOT NULL DEFAULT 0 CHECK (has_money IN (0, 1)),
     late_payment    TEXT,
     late_event_at   INTEGER,
+    -- The asset of the payment that came late last, and where the customer wants money back.
+    late_crypto_code TEXT,
+    refund_address  TEXT,
     -- How an operator ended the order: 'accepted' credited it, 'closed' keeps every payment from crediting it.
     decision        TEXT CHECK (decision IN ('accepted', 'closed')),
     decided_at      INTEGER,

@@ -206,6 +206,28 @@ async fn an_address_that_a_paid_order_is_given_is_an_event() {
 }
 
 #[tokio::test]
+async fn a_refund_address_is_kept_while_money_is_owed_and_is_an_event() {
+    let test = BACKEND.awaiting().await;
+    let keep = async |address: &str| {
+        let kept = test.keep_refund_address(&id(1), address, at(30)).await;
+        kept.unwrap()?.order.refund_address
+    };
+    assert_eq!(keep("tb1qmine").await, None, "nothing is owed");
+    let double = received("COMPLETED", "0.00061946", "39.80", "39.80");
+    test.observe(20, double).await;
+    let own = ADDRESS.to_uppercase();
+    assert_eq!(keep(&own).await, None, "it was paid to");
+    for address in ["tb1qmine", "tb1qmine", "tb1qother"] {
+        assert_eq!(keep(address).await.as_deref(), Some(address));
+    }
+    let types = test.event_types().await;
+    assert_eq!(types[4..], [E::RefundAddressAdded; 2]);
+    let events = test.listed().await;
+    let stated = "\"refund_address\":\"tb1qother\"";
+    assert!(events[5].payload.contains(stated), "{}", events[5].payload);
+}
+
+#[tokio::test]
 async fn orders_without_an_attempt_expire_in_batches() {
     let test = BACKEND.test().await;
     for number in 1..=150 {

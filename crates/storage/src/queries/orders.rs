@@ -154,6 +154,28 @@ impl Storage for Store {
             Ok(Some(KeptEmail { snapshot, change }))
         })
     }
+
+    async fn keep_refund_address(
+        &self,
+        order: &OrderId,
+        address: &str,
+        now: Timestamp,
+    ) -> Result<Option<Snapshot>> {
+        let address = without_nul(address).into_owned();
+        transaction!(self, Repeat, [order, address], |tx| async {
+            let known = locked(tx, &order).await?;
+            let known = known.filter(|known| known.takes_refund_address(&address));
+            let Some(mut known) = known else {
+                return Ok(None);
+            };
+            if known.order.refund_address.as_deref() == Some(&address) {
+                return Ok(Some(known.snapshot()));
+            }
+            known.order.refund_address = Some(address.clone());
+            let events = [EventType::RefundAddressAdded];
+            Ok(Some(save_change(tx, known, &events, now).await?))
+        })
+    }
 }
 
 pub(super) async fn add_token(
@@ -345,8 +367,9 @@ pub(super) async fn save(tx: &mut Connection, after: &Aggregate) -> Result<()> {
     sqlx::query(
         "UPDATE orders SET status = $1, current_attempt = $2, settled_at = $3, reverted_at = $4, reverted_to = $5,
              has_money = $6, late_payment = $7, late_event_at = $8, sequence = $9, version = $10,
-             decision = $11, decided_at = $12, attention_since = $13, receipt_email = $14
-         WHERE id = $15",
+             decision = $11, decided_at = $12, attention_since = $13, receipt_email = $14,
+             late_crypto_code = $15, refund_address = $16
+         WHERE id = $17",
     )
     .bind(<&str>::from(order.status))
     .bind(order.current_attempt.as_ref().map(AttemptId::as_str))
@@ -362,6 +385,8 @@ pub(super) async fn save(tx: &mut Connection, after: &Aggregate) -> Result<()> {
     .bind(order.decision.map(|decision| Time(decision.at)))
     .bind(after.attention_since.map(Time))
     .bind(order.receipt_email.as_deref())
+    .bind(order.late_crypto_code.as_ref().map(florin_money::CryptoCode::as_str))
+    .bind(order.refund_address.as_deref())
     .bind(order.id.as_str())
     .execute(tx)
     .await?;

@@ -59,6 +59,8 @@ pub(crate) fn order(row: &impl Record) -> Result<Order> {
         late_payment: row.maybe_word("late_payment")?,
         decision: decision(row)?,
         receipt_email: row.maybe_string("receipt_email")?,
+        late_crypto_code: row.maybe_parsed("late_crypto_code", CryptoCode::parse)?,
+        refund_address: row.maybe_string("refund_address")?,
     })
 }
 

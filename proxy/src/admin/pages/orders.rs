@@ -162,6 +162,7 @@ fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<(&str, &s
             @if !order.terms.title.is_empty() { div { dt { "Title" } dd { (order.terms.title) } } }
             @if let Some(email) = &order.terms.customer_email { div { dt { "Customer" } dd { (email) } } }
             @if let Some(email) = &order.receipt_email { div { dt { "Receipt" } dd { (email) } } }
+            @if let Some(address) = &order.refund_address { div { dt { "Refund to" } dd { code { (address) } } } }
             div { dt { "Opened" } dd { (pages::time(order.created_at)) } }
             @if let Some(at) = order.settled_at {
                 div {

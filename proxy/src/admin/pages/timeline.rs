@@ -2,7 +2,7 @@
 
 use florin_money::{Asset, CryptoCode, Currency};
 use florin_orders::{
-    Aggregate, Attempt, AttemptState, Destination, EventId, EventType, Invoice, OrderId,
+    Aggregate, Attempt, AttemptState, Destination, Event, EventId, EventType, Invoice, OrderId,
 };
 use florin_storage::{
     AuditEntry, Delivery, EventState, OrderHistory, StoreScope, StoredObservation,
@@ -252,6 +252,7 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
         let (word, tone) = word_and_tone(recorded.state);
         let sent = html! {
             strong { "Event " (event.kind) } " "
+            @if let Some(address) = refund_address(event) { code { (address) } " " }
             span class={ "badge " (tone) } { (word) }
             @if recorded.state != EventState::NoWebhook {
                 (redeliver_form(viewer, &event.order_id, &event.id))
@@ -282,6 +283,14 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
             }
         }
     }
+}
+
+/// The address that the customer named for a refund, of the event that says it.
+fn refund_address(event: &Event) -> Option<String> {
+    let payload: Value = serde_json::from_str(&event.payload).ok()?;
+    let address = payload["data"]["order"]["refund_address"].as_str();
+    let address = address.filter(|_| event.event_type == EventType::RefundAddressAdded);
+    address.map(ToOwned::to_owned)
 }
 
 /// What a person did. A store's staff learns what operators did, and neither their names nor their notes.

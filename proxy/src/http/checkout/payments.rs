@@ -1,11 +1,12 @@
-//! Paying an order: quotes, attempts, hosted sessions, "I've sent it", and the email address for the receipt.
+//! Paying an order: quotes, attempts, hosted sessions, "I've sent it", and the addresses for the receipt and for a refund.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use florin_checkout_api::{
-    ErrorCode, MarkPaid, OpenAttempt, OrderView, Quote, ReceiptEmail, looks_like_email,
+    ErrorCode, MarkPaid, OpenAttempt, OrderView, Quote, ReceiptEmail, RefundAddress,
+    looks_like_email,
 };
 use florin_orders::{Attempt, Destination, EventType, Flow, Snapshot, TransactionHint};
 use florin_storage::{EmailChange, KeptEmail, MarkedAsPaid, NamedTransaction, OrderOperationError};
@@ -19,8 +20,10 @@ use crate::http::idempotency::{Caller, Done, Post, idempotent};
 use crate::http::middleware::ClientAddress;
 use crate::http::openapi::CHECKOUT;
 use crate::http::openapi::operation::{Auth, Operation, Types};
+use crate::payments::checks::network;
 use crate::payments::error::{PaymentError, log_rejection};
 use crate::payments::open::PaymentMethod;
+use crate::payments::view::owed_in;
 use crate::payments::{self, confirm, is_marked_as_paid, offers, payable};
 use crate::state::AppState;
 
@@ -282,6 +285,62 @@ pub(crate) fn describe_email(types: &mut Types) -> Operation {
         .idempotency_key(1)
         .takes::<ReceiptEmail>(types, &json!({ "email": "buyer@shop.example" }))
         .errors(&[ErrorCode::OtherFlow, ErrorCode::OrderClosed])
+        .responds::<OrderView>(200, "The order as it stands.", types)
+}
+
+/// POST /v1/checkout/refund-address: stores where the customer wants money back that the store owes. Nothing proves that the
+/// address is the customer's: a page's link can be shared.
+pub(crate) async fn refund_address(
+    State(app): State<Arc<AppState>>,
+    ClientAddress(client): ClientAddress,
+    CheckoutSession(snapshot): CheckoutSession,
+    Post(Body(named), request): Post<Body<RefundAddress>>,
+) -> Result<Done<OrderView>, ApiError> {
+    limit_address(&app, &app.choice_limit, client).await?;
+    let caller = Caller::Customer(snapshot.order.id.clone());
+    idempotent(&app, request, caller, move |app| async move {
+        keep_refund_address(&app, snapshot, &named.address).await
+    })
+    .await
+}
+
+async fn keep_refund_address(
+    app: &AppState,
+    before: Snapshot,
+    address: &str,
+) -> Result<OrderView, ApiError> {
+    let asset = owed_in(&before).ok_or(ApiError::NothingOwed)?;
+    let network = network(app.config().environment);
+    florin_address::check(asset, address, network)
+        .map_err(|error| ApiError::invalid("address", format!("It is refused: {error}.")))?;
+    let storage = &app.storage;
+    let kept = storage.keep_refund_address(&before.order.id, address, app.now());
+    let kept = kept.await?.ok_or_else(|| {
+        ApiError::invalid(
+            "address",
+            "You paid to this address. Write one of your own wallet.",
+        )
+    })?;
+    if kept.order.sequence != before.order.sequence {
+        app.metrics.order_events(&[EventType::RefundAddressAdded]);
+        app.wake_dispatcher();
+    }
+    view_of(app, &kept)
+}
+
+pub(crate) fn describe_refund_address(types: &mut Types) -> Operation {
+    Operation::new("set_refund_address", CHECKOUT, Auth::ClientToken)
+        .summary(
+            "Name an address for a refund",
+            "While the order has `owed_in`: the customer's own address of that asset. It replaces one that was named before. The \
+             store reads it in the order and in `order.refund_address_added`. Florin sends no money.",
+        )
+        .idempotency_key(1)
+        .takes::<RefundAddress>(
+            types,
+            &json!({ "address": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4" }),
+        )
+        .errors(&[ErrorCode::NothingOwed, ErrorCode::RateLimited])
         .responds::<OrderView>(200, "The order as it stands.", types)
 }
 

@@ -86,6 +86,7 @@ impl Failure {
             | ApiError::NoSuchFile
             | ApiError::NoWidget => plain(ErrorCode::NotFound),
             ApiError::NotCancellable | ApiError::ReceiptEmailKnown => plain(ErrorCode::OrderClosed),
+            ApiError::NothingOwed => plain(ErrorCode::NothingOwed),
             ApiError::PaidOnHostedPage
             | ApiError::EmailOnHostedPage
             | ApiError::OpenOrder(OpenOrderError::OtherFlow) => plain(ErrorCode::OtherFlow),

@@ -11,7 +11,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, ReadableStreamDefaultReader};
 
 use super::Polling;
-use crate::browser::{is_hidden, now_ms, spawn};
+use crate::browser::{now_ms, spawn};
 use crate::net::event_stream::EventStream;
 use crate::net::requests::read;
 
@@ -35,10 +35,9 @@ impl Polling {
         };
         self.stream.borrow().is_none()
             && now_ms() >= self.stream_from_ms.get()
-            && !is_hidden()
-            && self
-                .checkout()
-                .is_some_and(|checkout| !checkout.order.with_untracked(is_open))
+            && self.checkout().is_some_and(|checkout| {
+                !checkout.is_at_rest() && !checkout.order.with_untracked(is_open)
+            })
     }
 
     /// Reads the order's events until they end; polling continues either way.

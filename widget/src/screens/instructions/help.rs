@@ -70,7 +70,7 @@ pub(super) fn ExchangeHelp<'a>(attempt: &'a AttemptView) -> impl IntoView + use<
 /// The link to this order, as a code and to copy. It holds the order's token, which gives access to it: it is drawn
 /// only while the customer looks at it.
 #[component]
-pub(super) fn Handoff(store: String) -> impl IntoView {
+pub(in crate::screens) fn Handoff(store: String) -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let is_open = RwSignal::new(false);
     let content = move || {
