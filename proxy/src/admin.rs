@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use crate::admin::attention::{Finding, conditions};
 use crate::admin::pages::Place;
 use crate::metrics::scrape::scrape;
+use crate::settlements::ReportError;
 use crate::state::AppState;
 use crate::workers::storage_monitor;
 
@@ -44,7 +45,9 @@ fn api_routes(app: &Arc<AppState>) -> Router<Arc<AppState>> {
         .route("/api/orders", get(orders::list))
         .route("/api/orders/{id}", get(orders::show))
         .route("/api/orders/{id}/decision", post(orders::decide))
+        .route("/api/orders/{id}/refunds", post(orders::refund))
         .route("/api/audit", get(orders::audit))
+        .route("/api/settlements", get(api::settlements))
         .route("/api/deliveries", get(api::deliveries))
         .route("/api/deliveries/{id}/redeliver", post(api::redeliver))
         .route("/api/webhooks/{store}/test", post(api::test))
@@ -75,9 +78,9 @@ pub(crate) fn shared_routes(place: Place) -> Router<Arc<AppState>> {
         .route(&at("/orders"), get(orders::list))
         .route(&at("/orders/{id}"), get(orders::show))
         .route(&at("/orders/{id}/decision"), post(orders::decide))
+        .route(&at("/orders/{id}/refunds"), post(orders::refund))
         .route(&at("/orders/{id}/redeliver"), post(orders::redeliver))
         .route(&at("/settlements"), get(settlements::page))
-        .route(&at("/settlements.csv"), get(settlements::csv))
         .route(&at("/stores"), get(stores::page))
         .route(&at("/stores/{id}/test"), post(stores::test))
         .route(&at("/stores/{id}/enable"), post(stores::enable))
@@ -227,7 +230,7 @@ pub(crate) enum OperatorError {
         field: &'static str,
         message: String,
     },
-    /// 409: the decision was not carried out.
+    /// 409: the decision was not carried out, or the refund not recorded.
     #[error(transparent)]
     Decision(#[from] DecideError),
     /// 409: the store has no webhook.
@@ -256,6 +259,7 @@ impl OperatorError {
             Self::Invalid { .. } => (StatusCode::BAD_REQUEST, "invalid_request"),
             Self::Decision(DecideError::Changed { .. }) => (StatusCode::CONFLICT, "order_changed"),
             Self::Decision(DecideError::Refused(_)) => (StatusCode::CONFLICT, "decision_refused"),
+            Self::Decision(DecideError::Refund(_)) => (StatusCode::CONFLICT, "refund_refused"),
             Self::NoWebhook(_) => (StatusCode::CONFLICT, "no_webhook"),
             Self::Storage(_) | Self::Decision(DecideError::Storage(_)) => {
                 (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
@@ -289,6 +293,15 @@ impl IntoResponse for OperatorError {
                 .insert(header::WWW_AUTHENTICATE, scheme);
         }
         response
+    }
+}
+
+impl From<ReportError> for OperatorError {
+    fn from(error: ReportError) -> Self {
+        match error {
+            ReportError::Query(field, message) => Self::invalid(field, message),
+            ReportError::Storage(error) => error.into(),
+        }
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod gateway;
 pub(crate) mod init;
 pub(crate) mod operator;
 pub(crate) mod secrets;
+pub(crate) mod settlements;
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

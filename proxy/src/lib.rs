@@ -25,6 +25,7 @@ mod receipts;
 mod reload;
 mod request_ids;
 mod server;
+mod settlements;
 mod spans;
 mod staff;
 mod state;

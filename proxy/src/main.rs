@@ -78,6 +78,8 @@ enum Command {
     Health(operator_client::Health),
     /// Lists and shows the orders of a running proxy, and decides about them, as an operator.
     Orders(Operate<operator::Orders>),
+    /// Reports what a store was paid and has refunded in days of its time zone, with totals, as an operator.
+    Settlements(commands::settlements::Settlements),
     /// Lists what a running proxy has sent to the stores, and sends it again, as an operator.
     Deliveries(Operate<operator::Deliveries>),
     /// Tests the stores' endpoints from a running proxy, as an operator.
@@ -147,6 +149,9 @@ fn main() -> ExitCode {
             ended(operator_client::health(&health, admin_listen, json))
         }
         Some(Command::Orders(orders)) => ended(orders.run(file, json)),
+        Some(Command::Settlements(settlements)) => {
+            ended(commands::settlements::run(settlements, file, json))
+        }
         Some(Command::Deliveries(deliveries)) => ended(deliveries.run(file, json)),
         Some(Command::Webhooks(webhooks)) => ended(webhooks.run(file, json)),
         Some(Command::CheckConfig(check)) => {

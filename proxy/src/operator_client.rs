@@ -134,7 +134,13 @@ impl OperatorClient {
         let mut response = sent.map_err(|error| self.unanswered(&error, changes_something))?;
         let text = read_bounded(&mut response).await;
         let text = text.map_err(|reason| anyhow!("the proxy's response ends early: {reason}"))?;
-        let value: Option<Value> = serde_json::from_str(&text).ok();
+        let kind = response.headers().get(reqwest::header::CONTENT_TYPE);
+        let is_csv = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/csv"));
+        let value: Option<Value> = if is_csv {
+            Some(Value::Null)
+        } else {
+            serde_json::from_str(&text).ok()
+        };
         match value {
             Some(value) if response.status().is_success() => Ok(AdminResponse { text, value }),
             value => Err(refusal(response.status().as_u16(), value.as_ref())),

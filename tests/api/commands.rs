@@ -308,6 +308,8 @@ async fn every_command_prints_json() {
     for (name, rest) in [
         ("orders list", &[][..]),
         ("orders resolve", &decision),
+        ("orders refund", &[id, "--amount", "0.00001"]),
+        ("settlements", &["--store", "demo"]),
         ("deliveries list", &["--store", "demo"]),
         ("deliveries redeliver", &[&event]),
         ("webhooks test", &["demo"]),

@@ -18,6 +18,7 @@ mod idempotency;
 mod isolation;
 mod layers;
 mod metrics;
+mod money;
 mod offers;
 mod openapi;
 mod operators;

@@ -82,7 +82,9 @@ async fn the_api_needs_an_operators_token_and_the_role_for_a_change() {
         (false, format!("/api/orders/{order}")),
         (false, "/api/deliveries?store=demo".to_owned()),
         (false, "/api/audit".to_owned()),
+        (false, "/api/settlements?store=demo".to_owned()),
         (true, format!("/api/orders/{order}/decision")),
+        (true, format!("/api/orders/{order}/refunds")),
         (true, format!("/api/deliveries/{event}/redeliver")),
         (true, "/api/webhooks/demo/test".to_owned()),
     ] {
@@ -134,7 +136,7 @@ fn the_command_prints_a_hash_that_the_configuration_takes() {
 const TOKEN: &str = "FLORIN_OPERATOR_TOKEN";
 
 /// Runs a command as the operator who may write; it must succeed.
-async fn ada_runs(world: &World, words: &[&str]) -> String {
+pub(crate) async fn ada_runs(world: &World, words: &[&str]) -> String {
     let ended = run_for(world, words, &[(TOKEN, secrets::OPERATOR_TOKEN)]).await;
     assert_eq!(ended.code, Some(0), "{words:?}: {}", ended.printed);
     ended.printed
@@ -244,6 +246,7 @@ writer   | 2 | orders list --after ord_1 | after:
 writer   | 2 | orders list --status gone | awaiting_payment
 writer   | 2 | orders list --limit 101 | 101
 writer   | 2 | orders resolve ord_1 --decision resolve --reason x | --seen <VERSION>
+writer   | 1 | orders refund ord_1 --amount 1 | there is no such order
 writer   | 2 | orders list --token canary | unexpected argument '--token'
 writer   | 1 | orders list --at SANDBOX | is another program at this address
 writer   | 1 | orders list --at NOTHING | no proxy answers at NOTHING, its admin_listen: is it running

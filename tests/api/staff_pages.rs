@@ -50,8 +50,16 @@ async fn assert_changes_nothing(
 ) {
     let token = ("csrf", csrf);
     let closes = decision(csrf, "1", "refund agreed", "resolve");
+    let refunds = [
+        token,
+        ("version", "1"),
+        ("asset", "BTC"),
+        ("amount", "1"),
+        ("transaction", ""),
+    ];
     for (path, form) in [
         (format!("orders/{order}/decision"), &closes[..]),
+        (format!("orders/{order}/refunds"), &refunds),
         (
             format!("orders/{order}/redeliver"),
             &[token, ("event", event)],
@@ -115,7 +123,7 @@ async fn every_page_needs_a_session_and_shows_its_store_alone() {
     let events = world.other_store().events_of(&other).await;
     let event = events[0]["id"].as_str().unwrap();
     let mut zoe = zoe(&world).await;
-    for path in ["", "orders", "settlements", "settlements.csv", "stores"] {
+    for path in ["", "orders", "settlements", "stores"] {
         let path = format!("/staff/{path}");
         let refused = browser(&world).get(&path).await.with(401).text;
         assert!(refused.contains("You are signed out"), "{refused}");
@@ -196,7 +204,7 @@ async fn staff_decides_by_role_and_the_audit_log_names_the_store_and_the_person(
         (&entry["operator"], &entry["staff_of"], &entry["order"]),
         (&json!("Zoë"), &json!("demo"), &json!(checkout.order))
     );
-    let csv = zoe.get("/staff/settlements.csv").await.with(200);
+    let csv = zoe.get("/staff/settlements?format=csv").await.with(200);
     assert!(csv.text.contains(&checkout.order), "{}", csv.text);
 
     let audit = ada(&world).await.get("/audit").await.with(200).text;

@@ -104,11 +104,15 @@ impl Customer {
                 self.wait_between(5_000, 60_000).await;
                 self.pay(&first, first.amounts[0] - half).await;
             }
-            Behaviour::More => self.pay(&first, first.amounts[0] / 10 * 13).await,
+            Behaviour::More => {
+                self.pay(&first, first.amounts[0] / 10 * 13).await;
+                self.refund_by_store(first.amounts[0] / 10 * 3).await;
+            }
             Behaviour::Twice => {
                 self.pay_all(&first).await;
                 self.wait_between(1_000, 90_000).await;
                 self.pay_all(&first).await;
+                self.refund_by_store(first.amounts[0]).await;
             }
             Behaviour::Late => {
                 let left = first.expires_at - self.world.timeline.now();

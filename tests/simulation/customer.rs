@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use florin_invariants::Price;
-use florin_invariants::amount::{ONE, units};
+use florin_invariants::amount::{ONE, text, units};
 use serde_json::{Value, json};
 
 use crate::invoice::{Invoice, Payment};
@@ -259,6 +259,22 @@ impl Customer {
         let response = self.proxy.call("POST", &path, Some(&key), None).await;
         if response.is_some_and(|(status, _)| status == 200) {
             self.world.count("actions of customers", "was cancelled");
+        }
+    }
+
+    /// The store sends money back, and records it: once with its key, however often it asks.
+    pub(crate) async fn refund_by_store(&self, sent: i128) {
+        self.wait_between(60_000, 400_000 * self.slowness).await;
+        let path = format!("/v1/orders/{}/refunds", self.order);
+        let body = json!({ "amount_in_crypto": text(sent) });
+        let (key, once) = (self.store.secret_key(), format!("refund-{}", self.order));
+        for _ in 0..3 {
+            let sent = self
+                .proxy
+                .call_once("POST", &path, Some(&key), Some(&body), Some(&once));
+            if matches!(sent.await, Some((200, _))) {
+                self.world.count("actions of customers", "was refunded");
+            }
         }
     }
 

@@ -7,15 +7,15 @@ use async_trait::async_trait;
 use florin_gateway::{AccountRow, AccountRowError, AccountState, AccountStep};
 use florin_orders::{
     Abandoned, Aggregate, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt,
-    NewOrder, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
+    NewOrder, NewRefund, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
 };
 use florin_storage::{
-    AttemptStorage, AuditEntry, Claim, DecideError, Delivery, DeliveryFilter, DeliveryOutcome,
-    DeliveryStorage, DueAttempt, DueDelivery, EndpointStatus, ExpiringStorage, Failure,
-    Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid, NamedTransaction, NewAuditEntry,
+    Actor, AttemptStorage, AuditEntry, Claim, DecideError, Delivery, DeliveryFilter,
+    DeliveryOutcome, DeliveryStorage, DueAttempt, DueDelivery, EndpointStatus, ExpiringStorage,
+    Failure, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid, NamedTransaction, NewAuditEntry,
     NewDecision, OpenAttemptError, OpenError, Opened, OperatorStorage, OrderFilter, OrderHistory,
     OrderOperationError, OrderSearch, OrderVersion, PollQueue, PollStorage, PriceList,
-    RecordedDelivery, RecordedObservation, RequestId, Result, SettledOrder, SharedStorage,
+    RecordedDelivery, RecordedObservation, RequestId, Result, Settlement, SharedStorage,
     SqliteStorage, StaffAccess, StaticFile, Storage, StorageError, StoreScope, StoredResponse,
     TokenGrant, Totals,
 };
@@ -162,7 +162,7 @@ fn is_read(name: &str) -> bool {
             | "given_up_events"
             | "event"
             | "audit_log"
-            | "settled_orders"
+            | "settlements"
             | "staff_link"
             | "staff_session"
             | "events"
@@ -188,6 +188,7 @@ macro_rules! with_faults {
 with_faults! {
     OperatorStorage;
     async fn decide(&self, order: &OrderId, decision: &NewDecision, now: Timestamp) -> Result<Snapshot, DecideError>;
+    async fn refund(&self, order: &OrderId, refund: &NewRefund, actor: &Actor, now: Timestamp) -> Result<Snapshot, DecideError>;
     async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>>;
     async fn orders_for_attention(&self, scope: &StoreScope, limit: u32) -> Result<Vec<Aggregate>>;
     async fn order_history(&self, scope: &StoreScope, order: &OrderId) -> Result<Option<OrderHistory>>;
@@ -195,9 +196,9 @@ with_faults! {
     async fn event(&self, scope: &StoreScope, event: &EventId) -> Result<Option<Event>>;
     async fn record_audit(&self, entry: &NewAuditEntry) -> Result<()>;
     async fn audit_log(&self, after: Option<i64>, limit: u32) -> Result<Vec<AuditEntry>>;
-    async fn settled_orders(
-        &self, scope: &StoreScope, from: Timestamp, until: Timestamp, after: Option<&SettledOrder>, limit: u32,
-    ) -> Result<Vec<SettledOrder>>;
+    async fn settlements(
+        &self, scope: &StoreScope, from: Timestamp, until: Timestamp, after: Option<(Timestamp, &str)>, limit: u32,
+    ) -> Result<Vec<Settlement>>;
 }
 
 with_faults! {

@@ -312,7 +312,7 @@ fn enable_log() {
 const MUST_HAPPEN: &str = "
 customers | CompletedAfterWeeks
 steps with a disaster | Storage, Gateway, Webhook, Clock
-actions of customers | paid, was cancelled, closed the page, returned to a new page
+actions of customers | paid, was cancelled, was refunded, closed the page, returned to a new page
 keys | replayed
 restores | lost orders, lost credits, lost events
 responses of the proxy | 409 request_in_progress, 422 idempotency_key_reused
@@ -329,7 +329,7 @@ assessments | waiting, detected, confirming, settled, underpaid, failed, cancell
 assessments | address_changed, needs_review
 events | order.created, order.attempt_opened, order.payment_seen, order.processing, order.paid
 events | order.overpaid, order.underpaid, order.failed, order.expired, order.cancelled
-events | order.blocked, order.late_payment, order.reverted, donation.created, donation.paid
+events | order.blocked, order.late_payment, order.reverted, order.refunded, donation.created, donation.paid
 ";
 
 fn missing(counters: &Counters) -> Vec<String> {

@@ -197,6 +197,9 @@ const CERTIFICATES: [&str; 2] = [
     "/etc/pki/tls/certs/ca-bundle.crt",
 ];
 
+/// The rules of time zones, which stores' days follow.
+const TIME_ZONES: &str = "/usr/share/zoneinfo";
+
 /// Writes what `deploy/Dockerfile` copies into the image: `root`, which belongs to root, and `state`, which belongs to the
 /// proxy's user.
 fn write_image(
@@ -218,6 +221,7 @@ fn write_image(
         "this machine has no certificates for the image: install ca-certificates, then run this again",
     )?;
     put(certificates, &root.join(&CERTIFICATES[0][1..]), 0o644)?;
+    put_folder(Path::new(TIME_ZONES), &root.join(&TIME_ZONES[1..]))?;
     let about = root.join("usr/share/doc/florin");
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         put(&workspace.root.join(licence), &about.join(licence), 0o644)?;
@@ -228,6 +232,19 @@ fn write_image(
     // Files must not be made beside the one folder that the proxy writes to.
     fs::create_dir_all(root.join("var/lib"))?;
     Ok(fs::create_dir_all(image.join("state/florin"))?)
+}
+
+fn put_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let missing = || format!("{} cannot be read: install tzdata", from.display());
+    for entry in fs::read_dir(from).with_context(missing)? {
+        let (path, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
+        if path.is_file() {
+            put(&path, &to.join(name), 0o644)?;
+        } else if path.is_dir() && name != "posix" && name != "right" {
+            put_folder(&path, &to.join(name))?;
+        }
+    }
+    Ok(())
 }
 
 fn put(from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {

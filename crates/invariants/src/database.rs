@@ -6,7 +6,7 @@ use sqlx::{AssertSqlSafe, Decode, Postgres, Row as _, Sqlite, Type};
 
 use crate::Millis;
 use crate::amount::{Price, units};
-use crate::evidence::{Attempt, Credit, Database, Event, Observation, Order};
+use crate::evidence::{Attempt, Credit, Database, Event, Observation, Order, Refund};
 use crate::gateway::{Requested, Shown};
 
 const ORDERS: &str = "SELECT orders.*,
@@ -17,6 +17,7 @@ const ATTEMPTS: &str = "SELECT attempts.*, polled_at, next_poll_at IS NOT NULL A
      ORDER BY begun_at";
 const OBSERVATIONS: &str = "SELECT * FROM observations ORDER BY attempt_id, id";
 const CREDITS: &str = "SELECT * FROM credits";
+const REFUNDS: &str = "SELECT * FROM refunds";
 const TOKENS: &str = "SELECT hash FROM client_tokens";
 
 /// Each foreign key of PostgreSQL with its table, as a statement that counts rows which point to none.
@@ -138,6 +139,7 @@ async fn read_tables<C: Connection>(db: &mut C) -> Result<Database, ReadError> {
         attempts: values(db, ATTEMPTS, attempt).await?,
         observations: values(db, OBSERVATIONS, observation).await?,
         credits: values(db, CREDITS, credit).await?,
+        refunds: values(db, REFUNDS, refund).await?,
         events,
         token_hashes: values(db, TOKENS, |row| row.read("hash")).await?,
         damage: None,
@@ -284,6 +286,14 @@ fn credit(row: &impl Columns) -> sqlx::Result<Credit> {
         currency: row.read("currency")?,
         // No credit is without its time.
         at: row.time("credited_at")?.unwrap_or_default(),
+    })
+}
+
+fn refund(row: &impl Columns) -> sqlx::Result<Refund> {
+    Ok(Refund {
+        order_id: row.read("order_id")?,
+        crypto_code: row.read("crypto_code")?,
+        amount: amount(row, "amount_in_crypto")?,
     })
 }
 

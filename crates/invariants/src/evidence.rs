@@ -48,6 +48,7 @@ pub struct Database {
     /// Every observation, by attempt and in the order of their recording.
     pub observations: Vec<Observation>,
     pub credits: Vec<Credit>,
+    pub refunds: Vec<Refund>,
     /// Every event, by order and its place in the list.
     pub events: Vec<Event>,
     /// SHA-256 of each client token.
@@ -119,6 +120,14 @@ pub struct Credit {
     pub currency: String,
     /// When it was written, by the gateway's clock.
     pub at: Millis,
+}
+
+#[derive(Clone, Debug)]
+pub struct Refund {
+    pub order_id: String,
+    pub crypto_code: String,
+    /// In units of the asset.
+    pub amount: i128,
 }
 
 /// A row of `events`, with its row of `outbox`.

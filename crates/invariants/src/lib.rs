@@ -26,7 +26,7 @@ pub use amount::Price;
 pub use database::ReadError;
 pub use evidence::{
     Attempt, ClockRecord, Credit, Database, Delivery, Event, Evidence, Listing, Observation, Order,
-    Restore, Shop, Signature, StoredFile,
+    Refund, Restore, Shop, Signature, StoredFile,
 };
 pub use gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
 pub use rules::{Finding, Moment, check};

@@ -24,13 +24,14 @@ pub enum Moment {
 type Rule = fn(&Evidence) -> Finding;
 
 /// Rules that hold between any two commits, in each database alone: also in one that a backup has replaced.
-const DATABASE: [Rule; 16] = [
+const DATABASE: [Rule; 17] = [
     credits::credited_once,
     credits::credit_has_payment,
     credits::credit_has_observation,
     credits::sums_agree,
     credits::paid_has_credit,
     credits::price_is_agreed,
+    credits::refund_is_covered,
     events::state_has_event,
     events::paid_stays_paid,
     events::no_gap,

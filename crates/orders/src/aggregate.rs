@@ -44,7 +44,7 @@ impl Aggregate {
         }
     }
 
-    /// Returns `true` if this text may be stored as the address for a refund: money is owed, and no attempt is paid there. Ignores
+    /// Returns `true` if this text may be stored as the address for a refund: money is owed, none was sent back, and no attempt is paid there. Ignores
     /// the case and the prefix of an address.
     pub fn takes_refund_address(&self, address: &str) -> bool {
         let wanted = address.to_ascii_lowercase();
@@ -57,7 +57,8 @@ impl Aggregate {
             let own = address.to_ascii_lowercase();
             own.ends_with(&wanted) || wanted.ends_with(&own)
         };
-        self.order.owes_money() && !self.attempts.iter().any(is_own)
+        let owes = self.order.owes_money() && self.order.refunds.is_empty();
+        owes && !self.attempts.iter().any(is_own)
     }
 
     /// Puts off the next poll of an attempt that was observed at `now`.
@@ -99,7 +100,7 @@ impl Aggregate {
         let is_late = transition.events.contains(&EventType::LatePayment);
         if is_late {
             self.late_event_at = self.late_event_at.max(Some(now));
-            self.order.late_crypto_code = self.attempts[index].crypto_code().cloned();
+            self.order.late_crypto_code = self.attempts[index].asset().cloned();
         }
         let order = &mut self.order;
         order.status = transition.status;

@@ -275,8 +275,8 @@ impl Attempt {
             })
     }
 
-    /// Its asset; of a hosted attempt the one that the customer picked, absent before.
-    pub fn crypto_code(&self) -> Option<&CryptoCode> {
+    /// The asset; on the gateway's page the one that the customer picked, absent before.
+    pub fn asset(&self) -> Option<&CryptoCode> {
         match self.terms.custom() {
             Some(terms) => Some(&terms.crypto_code),
             None => self.invoice()?.progress.paid_in.as_ref(),

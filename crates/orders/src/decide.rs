@@ -9,7 +9,6 @@
 //! Each of them ends the request for attention until something new happens. After a closing decision only another decision
 //! credits the order: a payment that arrives later is reported as late.
 
-use florin_money::{Amount, CryptoCode};
 use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
@@ -135,29 +134,13 @@ impl Aggregate {
                 Cause::SecondPayment,
                 order.late_payment == Some(LatePayment::Second),
             ),
-            (Cause::Overpaid, order.status == OrderStatus::Overpaid),
+            (
+                Cause::Overpaid,
+                order.status == OrderStatus::Overpaid && !self.owed().is_empty(),
+            ),
         ];
         let present = all.into_iter().filter(|(_, is_present)| *is_present);
         present.map(|(cause, _)| cause).collect()
-    }
-
-    /// What the store owes the customer, by attempt: what exceeds the price on the credited attempt, and all that came on
-    /// another attempt of a paid order or on any of a closed one. The asset is missing if the gateway never named it.
-    pub fn owed(&self) -> Vec<(Option<&CryptoCode>, Amount)> {
-        let order = &self.order;
-        let is_settled = order.status.is_settled();
-        let is_over = is_settled || order.is_closed_by_operator();
-        let attempts = self.attempts.iter().filter(|it| is_over && it.has_money());
-        let owed = attempts.filter_map(|attempt| {
-            let progress = &attempt.invoice()?.progress;
-            let (terms, mut owed) = (attempt.terms.custom(), progress.received.crypto);
-            if is_settled && order.is_current(attempt) {
-                owed = owed.checked_sub(terms?.requested.amounts.crypto).ok()?;
-            }
-            let asset = terms.map(|terms| &terms.crypto_code);
-            (!owed.is_zero()).then_some((asset.or(progress.paid_in.as_ref()), owed))
-        });
-        owed.collect()
     }
 
     /// Requests attention from `now` on, if there is a cause.

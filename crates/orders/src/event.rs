@@ -42,6 +42,8 @@ pub enum EventType {
     EmailAdded,
     /// The customer named an address for the refund of money that the store owes, or another one.
     RefundAddressAdded,
+    /// The store has sent money back to the customer, and recorded that.
+    Refunded,
 }
 
 impl EventType {
@@ -66,7 +68,8 @@ impl EventType {
             | Self::LatePayment
             | Self::Reverted
             | Self::EmailAdded
-            | Self::RefundAddressAdded => true,
+            | Self::RefundAddressAdded
+            | Self::Refunded => true,
             Self::Created
             | Self::AttemptOpened
             | Self::Expired

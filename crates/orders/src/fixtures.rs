@@ -100,6 +100,7 @@ pub fn order(status: OrderStatus) -> Order {
         receipt_email: None,
         late_crypto_code: None,
         refund_address: None,
+        refunds: Vec::new(),
     }
 }
 

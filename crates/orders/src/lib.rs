@@ -20,6 +20,7 @@ mod observation;
 mod order;
 mod poll;
 mod record;
+mod refund;
 mod stretch;
 mod trace_parent;
 mod transition;
@@ -49,6 +50,7 @@ pub use poll::{
     PollPriority, is_fresh, next_poll, next_poll_after_review, second_payment_pause, watched_pause,
 };
 pub use record::OrderRecord;
+pub use refund::{NewRefund, Refund, RefundError};
 pub use stretch::Stretch;
 pub use trace_parent::{InvalidTraceParent, TraceParent};
 pub use transition::{Transition, next_invoice, transition};

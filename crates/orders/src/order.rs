@@ -9,7 +9,7 @@ use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::{
     Attempt, AttemptId, DecisionOutcome, FinalDecision, Flow, LatePayment, OrderId, OrderStatus,
-    PaymentState, Reference, StoreId, TraceParent,
+    PaymentState, Reference, Refund, StoreId, TraceParent,
 };
 
 /// An order as it was opened. Nothing of it changes afterwards.
@@ -126,6 +126,8 @@ pub struct Order {
     pub late_crypto_code: Option<CryptoCode>,
     /// Where the customer wants money back. Nothing proves that the address is the customer's.
     pub refund_address: Option<String>,
+    /// What the store has sent back, in the order in which it was recorded.
+    pub refunds: Vec<Refund>,
 }
 
 impl Order {
@@ -210,7 +212,7 @@ impl Snapshot {
         let late = order.late_crypto_code.as_ref().filter(|_| {
             order.status != OrderStatus::Overpaid || order.late_payment == Some(LatePayment::Second)
         });
-        let shown = || self.attempt.as_ref().and_then(Attempt::crypto_code);
+        let shown = || self.attempt.as_ref().and_then(Attempt::asset);
         late.or_else(shown).filter(|_| order.owes_money())
     }
 }

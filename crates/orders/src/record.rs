@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use crate::{Destination, Order, Snapshot};
+use crate::{Destination, Order, Refund, Snapshot};
 
 /// An order as JSON for its store. Amounts are decimal strings, times RFC 3339 in UTC.
 #[derive(Clone, Debug, Serialize)]
@@ -71,6 +71,9 @@ pub struct OrderRecord {
     pub decision: Option<DecisionRecord>,
     /// What contradicts the credit; absent while nothing does.
     pub reverted: Option<RevertedRecord>,
+    /// What the store has sent back, the first one first; absent before.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refunds: Vec<RefundRecord>,
     /// The attempt that counts: the one that is shown, or that was credited.
     pub attempt: Option<AttemptRecord>,
 }
@@ -106,6 +109,38 @@ pub struct RevertedRecord {
         schemars(schema_with = "schema::words::<crate::PaymentState>")
     )]
     pub payment_state: &'static str,
+}
+
+/// Money that the store has sent back, as it was recorded.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RefundRecord {
+    /// How much was sent back, in the asset.
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
+    pub amount_in_crypto: String,
+    /// The asset.
+    pub crypto_code: String,
+    /// What of the price it takes back, in the order's currency: zero for money that was owed, like a second payment.
+    #[cfg_attr(feature = "schema", schemars(with = "florin_money::Amount"))]
+    pub amount: String,
+    /// The transaction that sent it; absent if it was not named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transaction_hash: Option<String>,
+    /// When it was recorded.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub at: String,
+}
+
+impl RefundRecord {
+    fn of(refund: &Refund) -> Self {
+        Self {
+            amount_in_crypto: refund.amount_in_crypto.to_string(),
+            crypto_code: refund.crypto_code.to_string(),
+            amount: refund.amount.to_string(),
+            transaction_hash: refund.transaction_hash.clone(),
+            at: refund.at.to_string(),
+        }
+    }
 }
 
 /// The attempt that counts, with its invoice.
@@ -161,6 +196,7 @@ impl OrderRecord {
             reverted,
             receipt_email,
             refund_address,
+            refunds,
             ..
         } = &snapshot.order;
         Self {
@@ -189,6 +225,7 @@ impl OrderRecord {
                 at: reverted.at.to_string(),
                 payment_state: reverted.payment_state.into(),
             }),
+            refunds: refunds.iter().map(RefundRecord::of).collect(),
             attempt: AttemptRecord::of(snapshot),
         }
     }
@@ -208,8 +245,7 @@ impl AttemptRecord {
     fn of(snapshot: &Snapshot) -> Option<Self> {
         let attempt = snapshot.attempt.as_ref()?;
         let invoice = attempt.invoice()?;
-        let terms = attempt.terms.custom();
-        let requested = terms.map(|terms| &terms.requested);
+        let requested = attempt.terms.custom().map(|terms| &terms.requested);
         let price = &snapshot.order.terms;
         let received = &invoice.progress.received;
         let (address, page) = match &invoice.destination {
@@ -218,7 +254,7 @@ impl AttemptRecord {
         };
         Some(Self {
             id: attempt.terms.id.to_string(),
-            crypto_code: attempt.crypto_code().map(ToString::to_string),
+            crypto_code: attempt.asset().map(ToString::to_string),
             invoice_id: invoice.id.to_string(),
             address,
             payment_process_url: page,

@@ -12,9 +12,9 @@ use florin_orders::fixtures::{
     ADDRESS, amount, at, exact, invoice, new_attempt, observed, received, terms,
 };
 use florin_orders::{
-    Abandoned, Assessment, Attempt, Destination, Event, EventId, EventType, EventType as E,
-    NewOrder, Observation, OrderId, OrderStatus, PollPriority, Snapshot, StoreId, Stretch,
-    TokenHash, TraceParent, TransactionHint,
+    Abandoned, Assessment, Attempt, AuditId, Destination, Event, EventId, EventType,
+    EventType as E, NewOrder, NewRefund, Observation, OrderId, OrderStatus, PollPriority, Snapshot,
+    StoreId, Stretch, TokenHash, TraceParent, TransactionHint,
 };
 use jiff::SignedDuration;
 
@@ -63,6 +63,16 @@ pub(crate) fn polled(number: u8, poll_seq: u32) -> DueAttempt {
         poll_seq,
         stretch: Stretch::NONE,
         traceparent: None,
+    }
+}
+
+/// A refund in the only asset.
+pub(crate) fn refund(number: u8, sent: &str) -> NewRefund {
+    NewRefund {
+        id: AuditId::from_random([number; 16]),
+        amount_in_crypto: amount(sent),
+        crypto_code: None,
+        transaction_hash: None,
     }
 }
 

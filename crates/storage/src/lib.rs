@@ -5,7 +5,7 @@
 //!
 //! Invariants that the database keeps, by keys and triggers:
 //! - an order is credited at most once, ever, and is paid only with its credit;
-//! - a price, a credit, an observation and an event never change once written.
+//! - a price, a credit, an observation, an event and a refund never change once written.
 //!
 //! Invariants that the code keeps:
 //! - an order is credited only by an observation that covers its price less the store's tolerance, or by an operator's
@@ -54,8 +54,8 @@ pub use expiring::{
 pub use limits::{DELAY_REPORT, LeaseClock, MAX_DELIVERIES_PER_STORE, PROBE_INTERVAL};
 pub use operator::{
     Actor, AuditAction, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry,
-    NewDecision, OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, SettledOrder,
-    StoreScope, StoredObservation,
+    NewDecision, OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, Settlement,
+    SettlementKind, StoreScope, StoredObservation,
 };
 pub use postgres::{
     GatewayAccount, GatewayAccountStep, NewGatewayAccount, PostgresOptions, PostgresStorage,

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{
-    Aggregate, AttemptId, AuditId, DecisionError, DecisionKind, DecisionOutcome, Event, EventId,
-    OrderId, OrderStatus, Reference, Snapshot, StoreId,
+    Aggregate, AttemptId, AuditId, DecisionError, DecisionKind, Event, EventId, NewRefund, OrderId,
+    OrderStatus, Reference, RefundError, Snapshot, StoreId,
 };
 use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr};
@@ -70,7 +70,7 @@ pub struct NewDecision {
     pub reason: String,
 }
 
-/// Why a decision was not carried out.
+/// Why a decision was not carried out, or a refund not recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
     /// There is no such order, or none that the person may see.
@@ -89,6 +89,9 @@ pub enum DecideError {
     /// The order's state does not allow it.
     #[error(transparent)]
     Refused(#[from] DecisionError),
+    /// The order's payments do not allow the refund.
+    #[error(transparent)]
+    Refund(#[from] RefundError),
     /// The database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
@@ -110,6 +113,8 @@ pub enum AuditAction {
     TestWebhook,
     /// Enabled a disabled webhook.
     EnableWebhook,
+    /// Recorded a refund.
+    Refund,
 }
 
 /// A new entry of the audit log about something else than a decision.
@@ -144,7 +149,7 @@ pub struct AuditEntry {
     pub action: AuditAction,
     /// The order, where the action has one.
     pub order_id: Option<OrderId>,
-    /// The event or the store, where the action has one.
+    /// The event, the store or the refunded amount, where the action has one.
     pub subject: Option<String>,
     /// Why.
     pub reason: String,
@@ -239,27 +244,49 @@ pub struct GivenUpEvent {
     pub latest: Option<RecordedDelivery>,
 }
 
-/// A credited order.
+/// A line of the settlements: money that came, or that went back.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SettledOrder {
+pub struct Settlement {
+    /// Which of them.
+    pub kind: SettlementKind,
+    /// What it is of: the id of the credited order, the attempt or the refund.
+    pub id: String,
+    /// When it was credited, completed or recorded.
+    pub at: Timestamp,
     /// The order.
     pub order_id: OrderId,
     /// Its store.
     pub store_id: StoreId,
     /// The store's own name for it.
     pub reference: Reference,
-    /// When it was credited.
-    pub credited_at: Timestamp,
-    /// The price.
+    /// What is sold.
+    pub title: String,
+    /// The store's own notes.
+    pub metadata: serde_json::Map<String, serde_json::Value>,
+    /// What of the price was credited or taken back.
     pub amount: Amount,
     /// Its currency.
     pub currency: Currency,
     /// The asset; absent if the gateway never named it.
     pub crypto_code: Option<CryptoCode>,
-    /// What has arrived on the attempt, in the asset.
-    pub received_crypto: Amount,
-    /// The operator's decision, if one credited it.
-    pub decision: Option<DecisionOutcome>,
+    /// What has arrived or was sent back, in the asset.
+    pub amount_in_crypto: Amount,
+    /// The transaction.
+    pub transaction_hash: Option<String>,
+}
+
+/// What a line of the settlements is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum SettlementKind {
+    /// A payment that credited its order.
+    Payment,
+    /// A payment that credited its order by an operator's decision.
+    Accepted,
+    /// A payment for an order that was paid or closed: it credited nothing.
+    Uncredited,
+    /// Money that was sent back.
+    Refund,
 }
 
 /// What people read and decide. Every method is one transaction, or reads by an index. What is outside the person's scope is
@@ -275,6 +302,19 @@ pub trait OperatorStorage: Send + Sync + std::fmt::Debug {
         &self,
         order: &OrderId,
         decision: &NewDecision,
+        now: Timestamp,
+    ) -> Result<Snapshot, DecideError>;
+
+    /// Records a refund with its entry in the audit log and its event, in one transaction that locks the order. A repetition
+    /// with the same id returns the order and does nothing.
+    ///
+    /// # Errors
+    /// [`DecideError::Refund`].
+    async fn refund(
+        &self,
+        order: &OrderId,
+        refund: &NewRefund,
+        actor: &Actor,
         now: Timestamp,
     ) -> Result<Snapshot, DecideError>;
 
@@ -303,16 +343,16 @@ pub trait OperatorStorage: Send + Sync + std::fmt::Debug {
     /// A page of the audit log, the latest entry first, behind the position `after`.
     async fn audit_log(&self, after: Option<i64>, limit: u32) -> Result<Vec<AuditEntry>>;
 
-    /// The orders that were credited at or after `from` and before `until`, the first ones first, behind the order `after`
-    /// of that list.
-    async fn settled_orders(
+    /// What came and went back at or after `from` and before `until`, the first lines first, behind the line of that time and
+    /// id.
+    async fn settlements(
         &self,
         scope: &StoreScope,
         from: Timestamp,
         until: Timestamp,
-        after: Option<&SettledOrder>,
+        after: Option<(Timestamp, &str)>,
         limit: u32,
-    ) -> Result<Vec<SettledOrder>>;
+    ) -> Result<Vec<Settlement>>;
 }
 
 impl OrderSearch {

@@ -10,15 +10,15 @@ use std::str::FromStr;
 use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{
     Assessment, AttemptId, AuditId, DeliveryId, EndpointHash, Event, EventId, EventType,
-    Observation, OrderId, Reference, StoreId,
+    Observation, OrderId, Reference, Refund, StoreId,
 };
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
     Actor, AuditEntry, Delivery, DisabledEndpoint, DueDelivery, EventState, Outbox,
-    RecordedDelivery, RecordedEvent, Result, SettledOrder, StaffAccess, StorageError, StoreScope,
-    StoredObservation,
+    RecordedDelivery, RecordedEvent, Result, Settlement, SettlementKind, StaffAccess, StorageError,
+    StoreScope, StoredObservation,
 };
 
 pub(crate) use self::order::{aggregate, attempt, order, traceparent};
@@ -242,21 +242,37 @@ pub(crate) fn staff_access(row: &impl Record) -> Result<StaffAccess> {
     })
 }
 
-pub(crate) fn settled_order(row: &impl Record) -> Result<SettledOrder> {
-    let asset = match row.maybe_parsed("crypto_code", CryptoCode::parse)? {
-        None => row.maybe_parsed("paid_in", CryptoCode::parse)?,
-        asset => asset,
+pub(crate) fn refund(row: &impl Record) -> Result<Refund> {
+    Ok(Refund {
+        id: row.parsed("id", AuditId::parse)?,
+        crypto_code: row.parsed("crypto_code", CryptoCode::parse)?,
+        amount_in_crypto: row.parsed("amount_in_crypto", Amount::parse)?,
+        amount: row.parsed("amount", Amount::parse)?,
+        transaction_hash: row.maybe_string("transaction_hash")?,
+        at: row.time("refunded_at")?,
+    })
+}
+
+pub(crate) fn settlement(row: &impl Record, kind: SettlementKind) -> Result<Settlement> {
+    let is_accepted = row.maybe_text("decision")? == Some("accepted");
+    let kind = match kind {
+        SettlementKind::Payment if is_accepted => SettlementKind::Accepted,
+        kind => kind,
     };
-    Ok(SettledOrder {
+    Ok(Settlement {
+        kind,
+        id: row.string("id")?,
+        at: row.time("at")?,
         order_id: row.parsed("order_id", OrderId::parse)?,
         store_id: row.parsed("store_id", StoreId::parse)?,
         reference: row.parsed("reference", Reference::parse)?,
-        credited_at: row.time("credited_at")?,
+        title: row.string("title")?,
+        metadata: row.parsed("metadata", serde_json::from_str)?,
         amount: row.parsed("amount", Amount::parse)?,
         currency: row.parsed("currency", Currency::parse_stored)?,
-        crypto_code: asset,
-        received_crypto: row.parsed("received_crypto", Amount::parse)?,
-        decision: row.maybe_word("decision")?,
+        crypto_code: row.maybe_parsed("asset", CryptoCode::parse)?,
+        amount_in_crypto: row.parsed("amount_in_crypto", Amount::parse)?,
+        transaction_hash: row.maybe_string("transaction_hash")?,
     })
 }
 

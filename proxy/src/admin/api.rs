@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use axum::{Extension, Json};
@@ -26,6 +26,7 @@ use crate::admin::api::orders::new_audit_id;
 use crate::auth::operator::by_token;
 use crate::config::Role;
 use crate::http::store_api::events::DeliveryAttempt;
+use crate::settlements::{Period, SettlementsQuery, respond};
 use crate::state::AppState;
 use crate::webhooks::send::SendOutcome;
 use crate::webhooks::test_event;
@@ -128,6 +129,18 @@ pub(crate) async fn deliveries(
         "deliveries": deliveries,
         "next": next.map(|last| last.id.to_string()),
     })))
+}
+
+/// GET /api/settlements: as GET /v1/settlements, of any store.
+pub(crate) async fn settlements(
+    State(app): State<Arc<AppState>>,
+    headers: HeaderMap,
+    query: Result<Query<SettlementsQuery>, QueryRejection>,
+) -> Result<Response, OperatorError> {
+    let Query(query) = query?;
+    let store = store_of(&app, query.store.as_deref(), None).await?;
+    let period = Period::of(&app, store, &query)?;
+    Ok(respond(&app, &period, &query, &headers).await?)
 }
 
 /// The named store, the store of the event, or the only one.

@@ -47,6 +47,8 @@ pub(crate) enum Orders {
     ///
     /// Nothing is done if the order has changed since it was seen: then show it again.
     Resolve(Resolution),
+    /// Records what was sent back to the customer. Nothing is sent: send the money first. The audit log names the operator.
+    Refund(Refund),
 }
 
 /// Which orders to list.
@@ -90,6 +92,25 @@ pub(crate) struct Resolution {
     #[arg(long, value_name = "VERSION")]
     #[serde(rename = "version")]
     seen: u64,
+}
+
+/// Money that was sent back.
+#[derive(Args, Serialize)]
+pub(crate) struct Refund {
+    /// The order
+    #[serde(skip)]
+    id: String,
+    /// How much was sent back, in the asset
+    #[arg(long, value_name = "AMOUNT")]
+    #[serde(rename = "amount_in_crypto")]
+    amount: String,
+    /// The asset, as the gateway names it; may be left out unless the order was paid in several
+    #[arg(long, value_name = "CODE")]
+    #[serde(rename = "crypto_code")]
+    asset: Option<String>,
+    /// The transaction that sent it
+    #[arg(long, value_name = "HASH")]
+    transaction: Option<String>,
 }
 
 fn words<T>() -> PossibleValuesParser
@@ -163,6 +184,15 @@ impl Action for Orders {
                     format!("{id} is {status}, version {version}.")
                 });
             }
+            Self::Refund(refund) => {
+                let response =
+                    client.post(&["orders", &refund.id, "refunds"], Some(&json!(refund)))?;
+                show(&response, json, |refunded| {
+                    let id = text(&refunded["order"], "id");
+                    let refunds = table("  ", &elements(&refunded["order"], "refunds"), REFUND);
+                    format!("{id} has these refunds:\n{refunds}")
+                });
+            }
         }
         Ok(())
     }
@@ -205,6 +235,7 @@ impl Action for Webhooks {
 }
 
 const DELIVERY: &str = "id tried_at type http_status took_ms note";
+const REFUND: &str = "at amount_in_crypto crypto_code amount transaction_hash";
 const ORDER: &str = "id store reference title status amount currency created_at expires_at settled_at version \
                      attention_since";
 const LISTED_ORDER: &str =
@@ -214,7 +245,7 @@ const ATTEMPT: &str = "id begun_at crypto_code state requested/0 invoice/id invo
                        invoice/transaction_hash";
 
 /// A member as text, by its JSON pointer; empty if it is absent or null. A list is its elements, and a cause is its title.
-fn text(record: &Value, member: &str) -> String {
+pub(crate) fn text(record: &Value, member: &str) -> String {
     fn of(value: &Value) -> String {
         match value {
             Value::Null => String::new(),
@@ -231,7 +262,7 @@ fn text(record: &Value, member: &str) -> String {
 }
 
 /// A line for each record, with its members in columns. A column that is empty everywhere is left out.
-fn table(indent: &str, records: &[&Value], members: &str) -> String {
+pub(crate) fn table(indent: &str, records: &[&Value], members: &str) -> String {
     let mut columns = Vec::new();
     for member in members.split_whitespace() {
         let column: Vec<String> = records.iter().map(|it| text(it, member)).collect();
@@ -264,7 +295,7 @@ fn facts(record: &Value, members: &str) -> String {
     facts
 }
 
-fn elements<'a>(record: &'a Value, name: &str) -> Vec<&'a Value> {
+pub(crate) fn elements<'a>(record: &'a Value, name: &str) -> Vec<&'a Value> {
     record[name].as_array().into_iter().flatten().collect()
 }
 
@@ -288,6 +319,13 @@ fn history(history: &Value) -> String {
         let causes = table("  ", &elements(order, "attention"), "title sentence");
         section("Needs attention", causes + &decisions(order));
     }
+    let owed = table(
+        "  ",
+        &elements(order, "owed"),
+        "amount_in_crypto crypto_code",
+    );
+    section("Owed to the customer", owed);
+    section("Refunds", table("  ", &elements(order, "refunds"), REFUND));
     let attempts = elements(history, "attempts").into_iter();
     let attempts: Vec<String> = attempts.map(|attempt| facts(attempt, ATTEMPT)).collect();
     section("Attempts", attempts.join("\n"));

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use florin_money::{Amount, Currency, Price};
 use florin_orders::{EndpointHash, StoreId};
+use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
@@ -45,6 +46,8 @@ pub struct Store {
     pub(crate) gateway_access: bool,
     /// `None` if there are no pages for its staff.
     pub(crate) staff_pages: Option<Role>,
+    /// Of its days and months.
+    pub(crate) time_zone: TimeZone,
     /// In `currency`.
     pub(crate) tolerance: Amount,
     /// Where its events are delivered.
@@ -163,6 +166,10 @@ pub(crate) struct StoreTable {
     /// see the store's orders, or `write` to decide about them too, as an operator does.
     #[schemars(extend("enum" = ["none", "read", "write"]))]
     pub(crate) staff_pages: Option<String>,
+    /// The time zone of the store's days and months in its settlements, by its IANA name, like `Europe/Berlin`. Its rules are
+    /// those of this machine (`tzdata`).
+    #[schemars(extend("x-default" = "UTC"))]
+    pub(crate) time_zone: Option<String>,
     /// How much may be missing and still count as paid: an amount in the store's currency, as a string. At most a tenth of
     /// each product's price; of another order that is cheaper, nothing may be missing.
     #[schemars(extend("x-default" = "0"))]
@@ -214,6 +221,11 @@ pub(crate) fn store(errors: &mut Errors, table: StoreTable, is_test: bool) -> Op
             errors.record(&key(name), link_address(text, name == "support_url"));
         }
     }
+    let time_zone = table.time_zone.as_deref().unwrap_or("UTC");
+    let time_zone = TimeZone::get(time_zone).map_err(|_| {
+        "write the IANA name of a time zone, like Europe/Berlin; its rules need the package tzdata"
+    });
+    let time_zone = errors.record(&key("time_zone"), time_zone);
     let tolerance = Amount::parse(table.underpayment_tolerance.as_deref().unwrap_or("0"));
     let tolerance = errors.record(&key("underpayment_tolerance"), tolerance);
     let merchant_id = table.merchant_id.map(merchant_id).transpose();
@@ -254,6 +266,7 @@ pub(crate) fn store(errors: &mut Errors, table: StoreTable, is_test: bool) -> Op
         merchant_id: merchant_id?,
         gateway_access: table.gateway_access.unwrap_or(false),
         staff_pages,
+        time_zone: time_zone?,
         tolerance: tolerance?,
         webhook,
         theme,

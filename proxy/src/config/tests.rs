@@ -170,6 +170,8 @@ store.demo.secret_key
     sk_0123456789abcdef0123456789abcdef => sk_short
 store.demo.staff_pages
     name = "Demo shop" => staff_pages = "all"
+store.demo.time_zone
+    name = "Demo shop" => time_zone = "Berlin" | time_zone = ""
 store.demo.merchant_id
     name = "Demo shop" => merchant_id = "" | merchant_id = "m 1" | merchant_id = "é"
 store.demo.logo_url

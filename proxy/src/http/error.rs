@@ -20,6 +20,7 @@ use self::failure::Failure;
 use crate::auth::order_token::OrderTokenError;
 use crate::orders::open::{OpenOrderError, PriceError};
 use crate::payments::error::PaymentError;
+use crate::settlements::ReportError;
 
 /// Every way in which a request fails. A text that begins with a capital letter is the one of the response.
 #[derive(Debug, thiserror::Error)]
@@ -247,6 +248,17 @@ impl ApiError {
                 .insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
+    }
+}
+
+impl From<ReportError> for ApiError {
+    fn from(error: ReportError) -> Self {
+        match error {
+            ReportError::Query(field, message) => {
+                Self::invalid(field, format!("It is refused: {message}."))
+            }
+            ReportError::Storage(error) => error.into(),
+        }
     }
 }
 

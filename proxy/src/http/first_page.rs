@@ -162,13 +162,12 @@ fn rendered(
         noscript,
     }: &Language,
 ) -> File {
-    let shown = match offer {
-        Some(offer) => format!("\"offer\":{}", json!(offer)),
-        None => {
-            let return_url = store.cancel_url.as_ref().or(store.return_url.as_ref());
-            let (store, return_url) = (json!(store_view(store)), json!(return_url));
-            format!("\"store\":{store},\"return_url\":{return_url}")
-        }
+    let shown = if let Some(offer) = offer {
+        format!("\"offer\":{}", json!(offer))
+    } else {
+        let return_url = store.cancel_url.as_ref().or(store.return_url.as_ref());
+        let (store, return_url) = (json!(store_view(store)), json!(return_url));
+        format!("\"store\":{store},\"return_url\":{return_url}")
     };
     // No script can read the form that its page came by.
     let token = order_token.map(|token| format!(",\"order_token\":{}", json!(token)));

@@ -355,6 +355,7 @@ fn meaning(event: EventType) -> &'static str {
         EventType::RefundAddressAdded => {
             "The customer named an address for a refund, or another one: `refund_address`"
         }
+        EventType::Refunded => "The store has recorded money that it sent back: `refunds`",
         EventType::LatePayment => {
             "Money arrived for an attempt that was over or replaced, or for an order that was paid already"
         }

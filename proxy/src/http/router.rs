@@ -17,7 +17,7 @@ use crate::http::checkout::{
 use crate::http::middleware::request_log::{ResponsePolicy, request_layer};
 use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::http::openapi::{self as docs, FILES};
-use crate::http::store_api::{self, events, gateway, orders};
+use crate::http::store_api::{self, events, gateway, orders, refunds};
 use crate::http::{callbacks, checkout_page as page, receipts, static_files as files};
 use crate::state::AppState;
 use crate::widget_files::File;
@@ -60,8 +60,12 @@ fn store() -> Routes {
         .get(orders::order, orders::describe_order)
         .at("/v1/orders/{id}/cancel")
         .post(orders::cancel, orders::describe_cancel)
+        .at("/v1/orders/{id}/refunds")
+        .post(refunds::refund, refunds::describe_refund)
         .at("/v1/orders/{id}/receipt")
         .get(receipts::store_receipt, receipts::describe_store_receipt)
+        .at("/v1/settlements")
+        .get(store_api::settlements, store_api::describe_settlements)
         .at("/v1/receipts/verify")
         .post(receipts::verify, receipts::describe_verify)
         .at("/v1/staff_links")

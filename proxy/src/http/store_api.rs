@@ -3,6 +3,7 @@
 pub(crate) mod events;
 pub(crate) mod gateway;
 pub(crate) mod orders;
+pub(crate) mod refunds;
 
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
 use florin_checkout_api::ErrorCode;
 use florin_orders::{OrderId, Snapshot, StoreId};
 use florin_storage::StaffAccess;
@@ -23,11 +25,12 @@ use serde_json::{Value, json};
 use crate::auth::is_secret;
 use crate::auth::token::{Token, key_digest};
 use crate::config::{Config, Role, Store};
-use crate::http::body::Body;
+use crate::http::body::{Body, Parameters};
 use crate::http::error::ApiError;
 use crate::http::idempotency::{Caller, Done, Post, Replayed, idempotent_with};
-use crate::http::openapi::STAFF;
 use crate::http::openapi::operation::{Auth, Operation, Types};
+use crate::http::openapi::{ORDERS, STAFF};
+use crate::settlements::{Period, Settlements, SettlementsQuery, respond};
 use crate::state::AppState;
 
 const MAX_PAGE: u32 = 100;
@@ -128,6 +131,31 @@ pub(crate) fn order_id() -> Value {
 
 pub(crate) fn event_id() -> Value {
     json!({ "type": "string", "pattern": "^evt_[0-9a-f]{32}_[0-9]{1,10}(_[0-9a-f]{16})?$" })
+}
+
+/// GET /v1/settlements.
+pub(crate) async fn settlements(
+    State(app): State<Arc<AppState>>,
+    store: AuthenticatedStore,
+    headers: HeaderMap,
+    Parameters(query): Parameters<SettlementsQuery>,
+) -> Result<Response, ApiError> {
+    if query.store.is_some() {
+        return Err(ApiError::invalid("store", "The key names the store."));
+    }
+    let period = Period::of(&app, store.id, &query)?;
+    Ok(respond(&app, &period, &query, &headers).await?)
+}
+
+pub(crate) fn describe_settlements(types: &mut Types) -> Operation {
+    Operation::new("list_settlements", ORDERS, Auth::StoreKey)
+        .summary(
+            "List what came and went back",
+            "Of a day, a month or a range of days in the store's `time_zone`, with totals. The CSV has all lines.",
+        )
+        .query::<SettlementsQuery>(types)
+        .responds::<Settlements>(200, "A page of settlements, or all as CSV.", types)
+        .or_responds_as(200, "text/csv", &json!({ "type": "string" }))
 }
 
 // Links to the pages for a store's staff, as the store's server makes them.

@@ -10,12 +10,12 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use florin_orders::{
-    Abandoned, Attempt, AttemptId, Invoice, NewAttempt, NewOrder, Observation, OrderId,
+    Abandoned, Attempt, AttemptId, Invoice, NewAttempt, NewOrder, NewRefund, Observation, OrderId,
     PollPriority, Snapshot, TokenHash,
 };
 use florin_storage::{
-    Claim, DecideError, Delivery, DeliveryOutcome, DueAttempt, Failure, Fingerprint, KeptEmail,
-    MarkedAsPaid, NamedTransaction, NewDecision, OpenAttemptError, OpenError, Opened,
+    Actor, Claim, DecideError, Delivery, DeliveryOutcome, DueAttempt, Failure, Fingerprint,
+    KeptEmail, MarkedAsPaid, NamedTransaction, NewDecision, OpenAttemptError, OpenError, Opened,
     OrderOperationError, RecordedObservation, RequestId, Result, Storage, StoredResponse,
 };
 use futures_util::FutureExt as _;
@@ -343,6 +343,19 @@ impl TrackedStorage {
         let (storage, id, decision) = (self.inner.clone(), order.clone(), decision.clone());
         let work = async move { storage.decide(&id, &decision, now).await };
         self.write("decide", of(order), work).await
+    }
+
+    pub(crate) async fn refund(
+        &self,
+        order: &OrderId,
+        refund: &NewRefund,
+        actor: &Actor,
+        now: Timestamp,
+    ) -> Result<Snapshot, DecideError> {
+        let (storage, id) = (self.inner.clone(), order.clone());
+        let (refund, actor) = (refund.clone(), actor.clone());
+        let work = async move { storage.refund(&id, &refund, &actor, now).await };
+        self.write("refund", of(order), work).await
     }
 
     /// Records a span of what the storage does, queues and repetitions included: `storage open_order`. It fails with the

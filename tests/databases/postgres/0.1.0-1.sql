@@ -391,6 +391,7 @@ CREATE TABLE public.orders (
     decision text,
     decided_at timestamp with time zone,
     attention_since timestamp with time zone,
+    refunded_at timestamp with time zone,
     traceparent text,
     CONSTRAINT orders_amount_check CHECK ((amount ~ '^[0-9]+(\.[0-9]+)?$'::text)),
     CONSTRAINT orders_decision_check CHECK ((decision = ANY (ARRAY['accepted'::text, 'closed'::text]))),
@@ -487,6 +488,21 @@ WITH (fillfactor='70');
 
 
 --
+-- Name: refunds; Type: TABLE; Schema: public; Owner: -
+--
+
+CREATE TABLE public.refunds (
+    id text NOT NULL,
+    order_id text NOT NULL,
+    crypto_code text NOT NULL,
+    amount_in_crypto text NOT NULL,
+    amount text NOT NULL,
+    transaction_hash text,
+    refunded_at timestamp with time zone NOT NULL
+);
+
+
+--
 -- Name: requests; Type: TABLE; Schema: public; Owner: -
 --
 
@@ -571,7 +587,7 @@ CREATE TABLE public.write_checks (
 -- Data for Name: _sqlx_migrations; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public._sqlx_migrations VALUES (1, 'schema', '2026-11-27 08:52:59.735548+00', true, '\x083305e7af0efa08922154462383d6cac12ec7ed85aaf687a698f217b487296ba1d7d774107bf7417789b03f167dc2e2', 67625019);
+INSERT INTO public._sqlx_migrations VALUES (1, 'schema', '2026-11-27 08:52:59.735548+00', true, '\xce143c61c524186026835a10bead2421f5a8107e6b0db5e8b1499b8335111d809562de2bbdafda9e471f017c12f0c0f7', 67625019);
 
 
 --
@@ -692,11 +708,11 @@ INSERT INTO public.observations OVERRIDING SYSTEM VALUE VALUES (3, 'att_812959fe
 -- Data for Name: orders; Type: TABLE DATA; Schema: public; Owner: -
 --
 
-INSERT INTO public.orders VALUES ('ord_ca79730e70845a3b0af191e21c8468ee', 'demo', 'catalogue-5fd26cb9cfd2c03e47ac49ddf9fb493a', '19.90', 'USD', 'catalogue', 'The Quiet Web, an e-book', '[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]', NULL, NULL, NULL, NULL, '{"sku":"ebook","quantity":1}', '', 'custom', '0', '2026-11-28 08:53:00.257+00', '2026-11-27 08:53:00.257+00', 'open', NULL, 1, 1, NULL, NULL, NULL, NULL, false, NULL, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO public.orders VALUES ('ord_1b898c81c793ad47b8cd3be89ee1c970', 'demo', 'catalogue-8c7ea0927e6251f779c33a6dec96126f', '19.90', 'USD', 'catalogue', 'The Quiet Web, an e-book', '[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]', NULL, NULL, NULL, NULL, '{"sku":"ebook","quantity":1}', '', 'custom', '0', '2026-11-28 08:52:59.93+00', '2026-11-27 08:52:59.931+00', 'paid', 'att_f835c1bcc5dddd3ae1d488577cfdab3c', 3, 4, '2026-11-27 08:53:00.079+00', NULL, NULL, NULL, true, NULL, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO public.orders VALUES ('ord_efbff570406b741f2cbf9b0e1deb5a81', 'demo', 'catalogue-48953f0806c85ea425b44adde8d60190', '12.50', 'USD', 'catalogue', 'Enamel mug', '[{"title":"Enamel mug","quantity":1,"unit_amount":"12.50","amount":"12.50","image_url":null}]', NULL, NULL, NULL, NULL, '{"sku":"mug","quantity":1}', '', 'custom', '0', '2026-11-28 08:53:00.094+00', '2026-11-27 08:53:00.094+00', 'underpaid', 'att_6c1c673e284d45f657b735a1b7ac8bac', 3, 4, NULL, NULL, NULL, NULL, true, NULL, NULL, NULL, NULL, '2026-11-27 08:53:00.15+00', NULL);
-INSERT INTO public.orders VALUES ('ord_6c24061c88d262cd4dcd7baf2d23e117', 'demo', 'catalogue-ed4b2791a6ab21096a081981cdd6a54a', '12.50', 'USD', 'catalogue', 'Enamel mug', '[{"title":"Enamel mug","quantity":1,"unit_amount":"12.50","amount":"12.50","image_url":null}]', NULL, NULL, NULL, NULL, '{"sku":"mug","quantity":1}', '', 'custom', '0', '2026-11-28 08:53:00.181+00', '2026-11-27 08:53:00.182+00', 'overpaid', 'att_812959fe35856f0951db10b0ab0120e6', 4, 4, '2026-11-27 08:53:00.22+00', NULL, NULL, NULL, true, NULL, NULL, NULL, NULL, NULL, NULL);
-INSERT INTO public.orders VALUES ('ord_5714092d13c345477a726ed85971b973', 'demo', 'catalogue-0980218e77fa6c19314423901f9f88e9', '19.90', 'USD', 'catalogue', 'The Quiet Web, an e-book', '[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]', NULL, NULL, NULL, NULL, '{"sku":"ebook","quantity":1}', '', 'custom', '0', '2026-11-28 08:53:00.232+00', '2026-11-27 08:53:00.232+00', 'awaiting_payment', 'att_e0fc9b94dcc93abc7ca342b0357d11ef', 2, 3, NULL, NULL, NULL, NULL, false, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO public.orders VALUES ('ord_ca79730e70845a3b0af191e21c8468ee', 'demo', 'catalogue-5fd26cb9cfd2c03e47ac49ddf9fb493a', '19.90', 'USD', 'catalogue', 'The Quiet Web, an e-book', '[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]', NULL, NULL, NULL, NULL, '{"sku":"ebook","quantity":1}', '', 'custom', '0', '2026-11-28 08:53:00.257+00', '2026-11-27 08:53:00.257+00', 'open', NULL, 1, 1, NULL, NULL, NULL, NULL, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO public.orders VALUES ('ord_1b898c81c793ad47b8cd3be89ee1c970', 'demo', 'catalogue-8c7ea0927e6251f779c33a6dec96126f', '19.90', 'USD', 'catalogue', 'The Quiet Web, an e-book', '[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]', NULL, NULL, NULL, NULL, '{"sku":"ebook","quantity":1}', '', 'custom', '0', '2026-11-28 08:52:59.93+00', '2026-11-27 08:52:59.931+00', 'paid', 'att_f835c1bcc5dddd3ae1d488577cfdab3c', 3, 4, '2026-11-27 08:53:00.079+00', NULL, NULL, NULL, true, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO public.orders VALUES ('ord_efbff570406b741f2cbf9b0e1deb5a81', 'demo', 'catalogue-48953f0806c85ea425b44adde8d60190', '12.50', 'USD', 'catalogue', 'Enamel mug', '[{"title":"Enamel mug","quantity":1,"unit_amount":"12.50","amount":"12.50","image_url":null}]', NULL, NULL, NULL, NULL, '{"sku":"mug","quantity":1}', '', 'custom', '0', '2026-11-28 08:53:00.094+00', '2026-11-27 08:53:00.094+00', 'underpaid', 'att_6c1c673e284d45f657b735a1b7ac8bac', 3, 4, NULL, NULL, NULL, NULL, true, NULL, NULL, NULL, NULL, '2026-11-27 08:53:00.15+00', NULL, NULL);
+INSERT INTO public.orders VALUES ('ord_6c24061c88d262cd4dcd7baf2d23e117', 'demo', 'catalogue-ed4b2791a6ab21096a081981cdd6a54a', '12.50', 'USD', 'catalogue', 'Enamel mug', '[{"title":"Enamel mug","quantity":1,"unit_amount":"12.50","amount":"12.50","image_url":null}]', NULL, NULL, NULL, NULL, '{"sku":"mug","quantity":1}', '', 'custom', '0', '2026-11-28 08:53:00.181+00', '2026-11-27 08:53:00.182+00', 'overpaid', 'att_812959fe35856f0951db10b0ab0120e6', 4, 4, '2026-11-27 08:53:00.22+00', NULL, NULL, NULL, true, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO public.orders VALUES ('ord_5714092d13c345477a726ed85971b973', 'demo', 'catalogue-0980218e77fa6c19314423901f9f88e9', '19.90', 'USD', 'catalogue', 'The Quiet Web, an e-book', '[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]', NULL, NULL, NULL, NULL, '{"sku":"ebook","quantity":1}', '', 'custom', '0', '2026-11-28 08:53:00.232+00', '2026-11-27 08:53:00.232+00', 'awaiting_payment', 'att_e0fc9b94dcc93abc7ca342b0357d11ef', 2, 3, NULL, NULL, NULL, NULL, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 
 
 --
@@ -737,6 +753,12 @@ INSERT INTO public.price_lists OVERRIDING SYSTEM VALUE VALUES (1, '2026-11-27 08
 
 --
 -- Data for Name: rate_limits; Type: TABLE DATA; Schema: public; Owner: -
+--
+
+
+
+--
+-- Data for Name: refunds; Type: TABLE DATA; Schema: public; Owner: -
 --
 
 
@@ -1010,6 +1032,14 @@ ALTER TABLE ONLY public.rate_limits
 
 
 --
+-- Name: refunds refunds_pkey; Type: CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.refunds
+    ADD CONSTRAINT refunds_pkey PRIMARY KEY (id);
+
+
+--
 -- Name: requests requests_pkey; Type: CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -1093,6 +1123,13 @@ CREATE INDEX attempts_needing_review ON public.attempts USING btree (id) WHERE n
 
 
 --
+-- Name: attempts_uncredited; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX attempts_uncredited ON public.attempts USING btree (state_since, id) WHERE ((payment_state = ANY (ARRAY['underpaid'::text, 'cancelled'::text])) OR (late_amount_notified IS NOT NULL));
+
+
+--
 -- Name: audit_by_order; Type: INDEX; Schema: public; Owner: -
 --
 
@@ -1167,6 +1204,13 @@ CREATE INDEX orders_by_receipt_email ON public.orders USING btree (lower(receipt
 --
 
 CREATE INDEX orders_by_reference ON public.orders USING btree (reference);
+
+
+--
+-- Name: orders_by_settlement; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX orders_by_settlement ON public.orders USING btree (store_id, settled_at, id) WHERE (settled_at IS NOT NULL);
 
 
 --
@@ -1300,6 +1344,20 @@ CREATE INDEX price_lists_by_time ON public.price_lists USING btree (fetched_at);
 --
 
 CREATE INDEX rate_limits_by_expiry ON public.rate_limits USING btree (used_until);
+
+
+--
+-- Name: refunds_by_order; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX refunds_by_order ON public.refunds USING btree (order_id, refunded_at, id);
+
+
+--
+-- Name: refunds_by_time; Type: INDEX; Schema: public; Owner: -
+--
+
+CREATE INDEX refunds_by_time ON public.refunds USING btree (refunded_at, id);
 
 
 --
@@ -1499,6 +1557,27 @@ CREATE TRIGGER paid_stays_paid BEFORE UPDATE OF status ON public.orders FOR EACH
 
 
 --
+-- Name: refunds refunds_are_kept; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER refunds_are_kept BEFORE DELETE ON public.refunds FOR EACH ROW EXECUTE FUNCTION public.refuse('refunds are never deleted');
+
+
+--
+-- Name: refunds refunds_are_not_emptied; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER refunds_are_not_emptied BEFORE TRUNCATE ON public.refunds FOR EACH STATEMENT EXECUTE FUNCTION public.refuse('refunds are never deleted');
+
+
+--
+-- Name: refunds refunds_stay; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER refunds_stay BEFORE UPDATE ON public.refunds FOR EACH ROW EXECUTE FUNCTION public.refuse('refunds never change');
+
+
+--
 -- Name: attempts attempts_order_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
 --
 
@@ -1608,6 +1687,22 @@ ALTER TABLE ONLY public.polls
 
 ALTER TABLE ONLY public.polls
     ADD CONSTRAINT polls_order_id_fkey FOREIGN KEY (order_id) REFERENCES public.orders(id);
+
+
+--
+-- Name: refunds refunds_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.refunds
+    ADD CONSTRAINT refunds_id_fkey FOREIGN KEY (id) REFERENCES public.audit(id);
+
+
+--
+-- Name: refunds refunds_order_id_fkey; Type: FK CONSTRAINT; Schema: public; Owner: -
+--
+
+ALTER TABLE ONLY public.refunds
+    ADD CONSTRAINT refunds_order_id_fkey FOREIGN KEY (order_id) REFERENCES public.orders(id);
 
 
 --

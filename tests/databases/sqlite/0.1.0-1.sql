@@ -8,7 +8,7 @@ CREATE TABLE _sqlx_migrations (
     checksum BLOB NOT NULL,
     execution_time BIGINT NOT NULL
 );
-INSERT INTO _sqlx_migrations VALUES(1,'schema','2026-11-27 08:52:57',1,X'ef8b2429ea56bbac870627803133014f5ff123a4bdfb6acb97e7ed7369a8fccfc1f5ab5a22a3743011e431a08f35945c',3683015);
+INSERT INTO _sqlx_migrations VALUES(1,'schema','2026-11-27 08:52:57',1,X'8549891623883bbdebebb40946167b88753611828f27c7099de8d0d230e37d29441e980a9c9712f4ade9bae39a9882a0',3683015);
 CREATE TABLE identity (
     id          INTEGER PRIMARY KEY CHECK (id = 1),
     environment TEXT NOT NULL CHECK (environment IN ('test', 'production')),
@@ -53,15 +53,17 @@ CREATE TABLE orders (
     decided_at      INTEGER,
     -- Since when the order waits for a person; NULL while it does not, and after a decision until news.
     attention_since INTEGER,
+    -- When the store's latest refund was recorded; NULL before the first.
+    refunded_at     INTEGER,
     -- The trace that the store's request, or the proxy, opened the order in (W3C Trace Context).
     traceparent     TEXT CHECK (length(traceparent) = 55),
     UNIQUE (store_id, reference)
 ) STRICT;
-INSERT INTO orders VALUES('ord_4e3b124dfefd9fd998226d4190e66103','demo','catalogue-4b7f3dc860c43d052238c187b38b75c9','19.90','USD','catalogue','The Quiet Web, an e-book','[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"ebook","quantity":1}','','custom','0',1795855977835,1795769577835,'paid','att_5a3e46d208a8b3a9315b40f1aa3c5225',3,4,1795769578633,NULL,NULL,NULL,1,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO orders VALUES('ord_2bf2ae59f1503b2f3194c2f908563024','demo','catalogue-ae0e380a08e4351b1f36c5980d60caba','12.50','USD','catalogue','Enamel mug','[{"title":"Enamel mug","quantity":1,"unit_amount":"12.50","amount":"12.50","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"mug","quantity":1}','','custom','0',1795855978640,1795769578640,'underpaid','att_072dee3f59d40260e3d39f26dd6769d0',3,4,NULL,NULL,NULL,NULL,1,NULL,NULL,NULL,NULL,1795769578666,NULL);
-INSERT INTO orders VALUES('ord_61e40227c98ed7aaec032d303e7ef4f8','demo','catalogue-887ceb9b24917608c2f02175335347a9','12.50','USD','catalogue','Enamel mug','[{"title":"Enamel mug","quantity":1,"unit_amount":"12.50","amount":"12.50","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"mug","quantity":1}','','custom','0',1795855978676,1795769578676,'overpaid','att_83cd6177e4c26ae6434f3f8a299a251f',4,4,1795769578700,NULL,NULL,NULL,1,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO orders VALUES('ord_c8274b6fc09a00f6a9916a57eabd079a','demo','catalogue-9c711241ad11a052dfb2507eabd8790c','19.90','USD','catalogue','The Quiet Web, an e-book','[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"ebook","quantity":1}','','custom','0',1795855978707,1795769578707,'awaiting_payment','att_eb2fca0734ed91508578048c8ca66c83',2,3,NULL,NULL,NULL,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL);
-INSERT INTO orders VALUES('ord_d6e497207ad4f5d981415387d1d168a7','demo','catalogue-cf0e16d7f61bdd56e98647799122f78e','19.90','USD','catalogue','The Quiet Web, an e-book','[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"ebook","quantity":1}','','custom','0',1795855978727,1795769578727,'open',NULL,1,1,NULL,NULL,NULL,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO orders VALUES('ord_4e3b124dfefd9fd998226d4190e66103','demo','catalogue-4b7f3dc860c43d052238c187b38b75c9','19.90','USD','catalogue','The Quiet Web, an e-book','[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"ebook","quantity":1}','','custom','0',1795855977835,1795769577835,'paid','att_5a3e46d208a8b3a9315b40f1aa3c5225',3,4,1795769578633,NULL,NULL,NULL,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO orders VALUES('ord_2bf2ae59f1503b2f3194c2f908563024','demo','catalogue-ae0e380a08e4351b1f36c5980d60caba','12.50','USD','catalogue','Enamel mug','[{"title":"Enamel mug","quantity":1,"unit_amount":"12.50","amount":"12.50","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"mug","quantity":1}','','custom','0',1795855978640,1795769578640,'underpaid','att_072dee3f59d40260e3d39f26dd6769d0',3,4,NULL,NULL,NULL,NULL,1,NULL,NULL,NULL,NULL,1795769578666,NULL,NULL);
+INSERT INTO orders VALUES('ord_61e40227c98ed7aaec032d303e7ef4f8','demo','catalogue-887ceb9b24917608c2f02175335347a9','12.50','USD','catalogue','Enamel mug','[{"title":"Enamel mug","quantity":1,"unit_amount":"12.50","amount":"12.50","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"mug","quantity":1}','','custom','0',1795855978676,1795769578676,'overpaid','att_83cd6177e4c26ae6434f3f8a299a251f',4,4,1795769578700,NULL,NULL,NULL,1,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO orders VALUES('ord_c8274b6fc09a00f6a9916a57eabd079a','demo','catalogue-9c711241ad11a052dfb2507eabd8790c','19.90','USD','catalogue','The Quiet Web, an e-book','[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"ebook","quantity":1}','','custom','0',1795855978707,1795769578707,'awaiting_payment','att_eb2fca0734ed91508578048c8ca66c83',2,3,NULL,NULL,NULL,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
+INSERT INTO orders VALUES('ord_d6e497207ad4f5d981415387d1d168a7','demo','catalogue-cf0e16d7f61bdd56e98647799122f78e','19.90','USD','catalogue','The Quiet Web, an e-book','[{"title":"The Quiet Web, an e-book","quantity":1,"unit_amount":"19.90","amount":"19.90","image_url":null}]',NULL,NULL,NULL,NULL,'{"sku":"ebook","quantity":1}','','custom','0',1795855978727,1795769578727,'open',NULL,1,1,NULL,NULL,NULL,NULL,0,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 CREATE TABLE client_tokens (
     hash       BLOB PRIMARY KEY CHECK (length(hash) = 32),
     order_id   TEXT NOT NULL REFERENCES orders (id),
@@ -289,11 +291,21 @@ CREATE TABLE audit (
     staff_of      TEXT,
     action        TEXT NOT NULL,
     order_id      TEXT REFERENCES orders (id),
-    -- The event or the store, where the action has one.
+    -- The event, the store or the refunded amount, where the action has one.
     subject       TEXT,
     reason        TEXT NOT NULL,
     status_before TEXT,
     status_after  TEXT
+) STRICT;
+CREATE TABLE refunds (
+    id               TEXT PRIMARY KEY REFERENCES audit (id),
+    order_id         TEXT NOT NULL REFERENCES orders (id),
+    crypto_code      TEXT NOT NULL,
+    amount_in_crypto TEXT NOT NULL,
+    -- What of the price it takes back, in the order's currency.
+    amount           TEXT NOT NULL,
+    transaction_hash TEXT,
+    refunded_at      INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE staff_access (
     hash            BLOB PRIMARY KEY CHECK (length(hash) = 32),
@@ -326,6 +338,7 @@ INSERT INTO write_checks VALUES(1,1795769577830);
 CREATE INDEX orders_by_store ON orders (store_id, created_at DESC, id DESC);
 CREATE INDEX orders_by_status ON orders (store_id, status, created_at DESC, id DESC);
 CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE status = 'open';
+CREATE INDEX orders_by_settlement ON orders (store_id, settled_at, id) WHERE settled_at IS NOT NULL;
 CREATE INDEX orders_for_attention ON orders (attention_since, id) WHERE attention_since IS NOT NULL;
 CREATE INDEX store_orders_for_attention ON orders (store_id, attention_since, id) WHERE attention_since IS NOT NULL;
 CREATE INDEX orders_by_time ON orders (created_at DESC, id DESC);
@@ -339,6 +352,8 @@ CREATE INDEX requests_by_expiry ON requests (kept_until);
 CREATE INDEX attempts_by_order ON attempts (order_id);
 CREATE INDEX attempts_creating ON attempts (begun_clock) WHERE state = 'creating';
 CREATE INDEX attempts_needing_review ON attempts (id) WHERE needs_review;
+CREATE INDEX attempts_uncredited ON attempts (state_since, id)
+    WHERE payment_state IN ('underpaid', 'cancelled') OR late_amount_notified IS NOT NULL;
 CREATE INDEX attempts_by_address ON attempts (lower(address)) WHERE address IS NOT NULL;
 CREATE INDEX attempts_by_transaction ON attempts (lower(transaction_hash)) WHERE transaction_hash IS NOT NULL;
 CREATE INDEX polls_due ON polls (priority, next_poll_at) WHERE next_poll_at IS NOT NULL;
@@ -357,6 +372,8 @@ CREATE INDEX outbox_given_up ON outbox (position) WHERE state = 'given_up';
 CREATE INDEX outbox_given_up_by_store ON outbox (store_id, position) WHERE state = 'given_up';
 CREATE INDEX deliveries_by_store ON deliveries (store_id, id DESC);
 CREATE INDEX audit_by_order ON audit (order_id, position) WHERE order_id IS NOT NULL;
+CREATE INDEX refunds_by_order ON refunds (order_id, refunded_at, id);
+CREATE INDEX refunds_by_time ON refunds (refunded_at, id);
 CREATE INDEX staff_access_by_expiry ON staff_access (expires_at);
 CREATE INDEX staff_access_by_store ON staff_access (store_id, expires_at DESC);
 CREATE INDEX price_lists_by_time ON price_lists (fetched_at);
@@ -389,6 +406,10 @@ CREATE TRIGGER credits_stay BEFORE UPDATE ON credits
 BEGIN SELECT RAISE(ABORT, 'credits never change'); END;
 CREATE TRIGGER credits_are_kept BEFORE DELETE ON credits
 BEGIN SELECT RAISE(ABORT, 'credits are never deleted'); END;
+CREATE TRIGGER refunds_stay BEFORE UPDATE ON refunds
+BEGIN SELECT RAISE(ABORT, 'refunds never change'); END;
+CREATE TRIGGER refunds_are_kept BEFORE DELETE ON refunds
+BEGIN SELECT RAISE(ABORT, 'refunds are never deleted'); END;
 CREATE TRIGGER events_stay BEFORE UPDATE ON events
 BEGIN SELECT RAISE(ABORT, 'events never change'); END;
 CREATE TRIGGER events_are_kept BEFORE DELETE ON events

@@ -193,7 +193,7 @@ pub(crate) fn Transaction() -> impl IntoView {
             view! {
                 <div class="transaction">
                     <p class="label">{i18n.text("transaction")}</p>
-                    <Hash hash=hash.clone() />
+                    <Hash hash=&hash />
                     <div class="line">
                         <CopyButton
                             id="copy-transaction"
@@ -212,12 +212,12 @@ pub(crate) fn Transaction() -> impl IntoView {
 
 /// A transaction's hash with its middle hidden from eyes alone: it is selected, copied and read out whole.
 #[component]
-pub(crate) fn Hash(hash: String) -> impl IntoView {
-    let (start, rest) = hash.split_at_checked(8).unwrap_or((&hash, ""));
+pub(crate) fn Hash<'a>(hash: &'a str) -> impl IntoView + use<> {
+    let (start, rest) = hash.split_at_checked(8).unwrap_or((hash, ""));
     let cut = rest.len().saturating_sub(8);
     let (middle, end) = rest.split_at_checked(cut).unwrap_or(("", rest));
     view! {
-        <bdi dir="ltr" class="hash" title=hash.clone() data-testid="transaction">
+        <bdi dir="ltr" class="hash" title=hash.to_owned() data-testid="transaction">
             {start.to_owned()}
             <span class="cut">{middle.to_owned()}</span>
             {end.to_owned()}

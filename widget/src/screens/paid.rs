@@ -184,7 +184,7 @@ fn rows(i18n: I18n, order: &OrderView) -> [Option<(&'static str, AnyView)>; 5] {
         let url = attempt.explorer_url.clone();
         Some(view! {
             <div>
-                <Hash hash=hash.clone() />
+                <Hash hash=&hash />
                 <ExplorerLink url=url />
             </div>
             <CopyButton

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::amount::text;
 use crate::evidence::{Credit, Evidence};
+use crate::gateway::Requested;
 use crate::rules::Finding;
 
 fn count(evidence: &Evidence) -> BTreeMap<&str, usize> {
@@ -115,6 +116,39 @@ pub(super) fn price_is_agreed(evidence: &Evidence) -> Finding {
         if let Some(agreed) = evidence.agreed.get(&order.id) {
             finding.must(order.price == *agreed, (order, agreed));
         }
+    }
+    finding
+}
+
+pub(super) fn refund_is_covered(evidence: &Evidence) -> Finding {
+    let claim =
+        "refunded orders: no more of an asset went back than came, and each refund has its event";
+    let mut finding = Finding::new("refund-is-covered", claim);
+    // The asset of a session is the customer's choice.
+    for order in &evidence.database.orders {
+        let mut sums: BTreeMap<&str, i128> = BTreeMap::new();
+        let refunds = evidence.database.refunds.iter();
+        let refunds: Vec<_> = refunds
+            .filter(|refund| refund.order_id == order.id)
+            .collect();
+        for refund in &refunds {
+            *sums.entry(&refund.crypto_code).or_default() += refund.amount;
+        }
+        for (asset, refunded) in sums {
+            let paid = evidence.open_attempts().filter(|(_, of, invoice)| {
+                let requested = &invoice.requested;
+                of.id == order.id
+                    && !matches!(requested, Requested::Invoice { crypto_code, .. } if crypto_code != asset)
+            });
+            let received: i128 = paid.map(|(_, _, invoice)| invoice.received).sum();
+            finding.must(
+                refunded <= received,
+                (&order.id, [refunded, received].map(text)),
+            );
+        }
+        let events = evidence.database.events_of(order).iter();
+        let events = events.filter(|event| event.name() == "refunded").count();
+        finding.must(events == refunds.len(), (&order.id, events, refunds.len()));
     }
     finding
 }

@@ -1,3 +1,4 @@
+use florin_money::CryptoCode;
 use proptest::prelude::*;
 
 use super::*;

@@ -45,7 +45,7 @@ fn stored_names_never_change() {
 fn names_of_events_never_change() {
     let facts = "created attempt_opened payment_seen processing paid overpaid underpaid failed \
                  expired cancelled blocked late_payment reverted email_added \
-                 refund_address_added";
+                 refund_address_added refunded";
     assert_eq!(EventType::VARIANTS.len(), facts.split(' ').count());
     for (event, fact) in EventType::VARIANTS.iter().zip(facts.split(' ')) {
         let (order, donation) = (format!("order.{fact}"), format!("donation.{fact}"));

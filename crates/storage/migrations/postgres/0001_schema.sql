@@ -64,6 +64,8 @@ CREATE TABLE orders (
     decided_at      timestamptz,
     -- Since when the order waits for a person; NULL while it does not, and after a decision until news.
     attention_since timestamptz,
+    -- When the store's latest refund was recorded; NULL before the first.
+    refunded_at     timestamptz,
     -- The trace that the store's request, or the proxy, opened the order in (W3C Trace Context).
     traceparent     text CHECK (length(traceparent) = 55),
     UNIQUE (store_id, reference)
@@ -71,6 +73,7 @@ CREATE TABLE orders (
 CREATE INDEX orders_by_store ON orders (store_id, created_at DESC, id DESC);
 CREATE INDEX orders_by_status ON orders (store_id, status, created_at DESC, id DESC);
 CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE status = 'open';
+CREATE INDEX orders_by_settlement ON orders (store_id, settled_at, id) WHERE settled_at IS NOT NULL;
 CREATE INDEX orders_for_attention ON orders (attention_since, id) WHERE attention_since IS NOT NULL;
 CREATE INDEX store_orders_for_attention ON orders (store_id, attention_since, id) WHERE attention_since IS NOT NULL;
 -- What people search for.
@@ -148,6 +151,9 @@ CREATE TABLE attempts (
 CREATE INDEX attempts_by_order ON attempts (order_id);
 CREATE INDEX attempts_creating ON attempts (begun_clock) WHERE state = 'creating';
 CREATE INDEX attempts_needing_review ON attempts (id) WHERE needs_review;
+-- Payments that may have credited nothing. The condition is that of the statement that lists them.
+CREATE INDEX attempts_uncredited ON attempts (state_since, id)
+    WHERE payment_state IN ('underpaid', 'cancelled') OR late_amount_notified IS NOT NULL;
 CREATE INDEX attempts_by_address ON attempts (lower(address)) WHERE address IS NOT NULL;
 CREATE INDEX attempts_by_transaction ON attempts (lower(transaction_hash)) WHERE transaction_hash IS NOT NULL;
 ALTER TABLE orders ADD FOREIGN KEY (current_attempt) REFERENCES attempts (id) DEFERRABLE;
@@ -297,13 +303,27 @@ CREATE TABLE audit (
     staff_of      text,
     action        text NOT NULL,
     order_id      text REFERENCES orders (id),
-    -- The event or the store, where the action has one.
+    -- The event, the store or the refunded amount, where the action has one.
     subject       text,
     reason        text NOT NULL,
     status_before text,
     status_after  text
 );
 CREATE INDEX audit_by_order ON audit (order_id, position) WHERE order_id IS NOT NULL;
+
+-- What a store has sent back. id is that of its entry in the audit log, which names who recorded it.
+CREATE TABLE refunds (
+    id               text PRIMARY KEY REFERENCES audit (id),
+    order_id         text NOT NULL REFERENCES orders (id),
+    crypto_code      text NOT NULL,
+    amount_in_crypto text NOT NULL,
+    -- What of the price it takes back, in the order's currency.
+    amount           text NOT NULL,
+    transaction_hash text,
+    refunded_at      timestamptz NOT NULL
+);
+CREATE INDEX refunds_by_order ON refunds (order_id, refunded_at, id);
+CREATE INDEX refunds_by_time ON refunds (refunded_at, id);
 
 -- Links that stores make for their staff, and the sessions that those open.
 --
@@ -419,6 +439,10 @@ CREATE TRIGGER credits_stay BEFORE UPDATE ON credits
 FOR EACH ROW EXECUTE FUNCTION refuse('credits never change');
 CREATE TRIGGER credits_are_kept BEFORE DELETE ON credits
 FOR EACH ROW EXECUTE FUNCTION refuse('credits are never deleted');
+CREATE TRIGGER refunds_stay BEFORE UPDATE ON refunds
+FOR EACH ROW EXECUTE FUNCTION refuse('refunds never change');
+CREATE TRIGGER refunds_are_kept BEFORE DELETE ON refunds
+FOR EACH ROW EXECUTE FUNCTION refuse('refunds are never deleted');
 -- Their place in the list may be numbered anew: a restored database counts its transactions from the start.
 CREATE TRIGGER events_stay BEFORE UPDATE OF
     order_id, sequence, id, store_id, type, created_at, payload ON events
@@ -431,6 +455,8 @@ CREATE TRIGGER observations_are_not_emptied BEFORE TRUNCATE ON observations
 FOR EACH STATEMENT EXECUTE FUNCTION refuse('observations are never deleted');
 CREATE TRIGGER credits_are_not_emptied BEFORE TRUNCATE ON credits
 FOR EACH STATEMENT EXECUTE FUNCTION refuse('credits are never deleted');
+CREATE TRIGGER refunds_are_not_emptied BEFORE TRUNCATE ON refunds
+FOR EACH STATEMENT EXECUTE FUNCTION refuse('refunds are never deleted');
 CREATE TRIGGER events_are_not_emptied BEFORE TRUNCATE ON events
 FOR EACH STATEMENT EXECUTE FUNCTION refuse('events are never deleted');
 

@@ -54,6 +54,8 @@ CREATE TABLE orders (
     decided_at      INTEGER,
     -- Since when the order waits for a person; NULL while it does not, and after a decision until news.
     attention_since INTEGER,
+    -- When the store's latest refund was recorded; NULL before the first.
+    refunded_at     INTEGER,
     -- The trace that the store's request, or the proxy, opened the order in (W3C Trace Context).
     traceparent     TEXT CHECK (length(traceparent) = 55),
     UNIQUE (store_id, reference)
@@ -61,6 +63,7 @@ CREATE TABLE orders (
 CREATE INDEX orders_by_store ON orders (store_id, created_at DESC, id DESC);
 CREATE INDEX orders_by_status ON orders (store_id, status, created_at DESC, id DESC);
 CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE status = 'open';
+CREATE INDEX orders_by_settlement ON orders (store_id, settled_at, id) WHERE settled_at IS NOT NULL;
 CREATE INDEX orders_for_attention ON orders (attention_since, id) WHERE attention_since IS NOT NULL;
 CREATE INDEX store_orders_for_attention ON orders (store_id, attention_since, id) WHERE attention_since IS NOT NULL;
 -- What people search for.
@@ -138,6 +141,9 @@ CREATE TABLE attempts (
 CREATE INDEX attempts_by_order ON attempts (order_id);
 CREATE INDEX attempts_creating ON attempts (begun_clock) WHERE state = 'creating';
 CREATE INDEX attempts_needing_review ON attempts (id) WHERE needs_review;
+-- Payments that may have credited nothing. The condition is that of the statement that lists them.
+CREATE INDEX attempts_uncredited ON attempts (state_since, id)
+    WHERE payment_state IN ('underpaid', 'cancelled') OR late_amount_notified IS NOT NULL;
 CREATE INDEX attempts_by_address ON attempts (lower(address)) WHERE address IS NOT NULL;
 CREATE INDEX attempts_by_transaction ON attempts (lower(transaction_hash)) WHERE transaction_hash IS NOT NULL;
 
@@ -281,13 +287,27 @@ CREATE TABLE audit (
     staff_of      TEXT,
     action        TEXT NOT NULL,
     order_id      TEXT REFERENCES orders (id),
-    -- The event or the store, where the action has one.
+    -- The event, the store or the refunded amount, where the action has one.
     subject       TEXT,
     reason        TEXT NOT NULL,
     status_before TEXT,
     status_after  TEXT
 ) STRICT;
 CREATE INDEX audit_by_order ON audit (order_id, position) WHERE order_id IS NOT NULL;
+
+-- What a store has sent back. id is that of its entry in the audit log, which names who recorded it.
+CREATE TABLE refunds (
+    id               TEXT PRIMARY KEY REFERENCES audit (id),
+    order_id         TEXT NOT NULL REFERENCES orders (id),
+    crypto_code      TEXT NOT NULL,
+    amount_in_crypto TEXT NOT NULL,
+    -- What of the price it takes back, in the order's currency.
+    amount           TEXT NOT NULL,
+    transaction_hash TEXT,
+    refunded_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX refunds_by_order ON refunds (order_id, refunded_at, id);
+CREATE INDEX refunds_by_time ON refunds (refunded_at, id);
 
 -- Links that stores make for their staff, and the sessions that those open.
 --
@@ -363,6 +383,10 @@ CREATE TRIGGER credits_stay BEFORE UPDATE ON credits
 BEGIN SELECT RAISE(ABORT, 'credits never change'); END;
 CREATE TRIGGER credits_are_kept BEFORE DELETE ON credits
 BEGIN SELECT RAISE(ABORT, 'credits are never deleted'); END;
+CREATE TRIGGER refunds_stay BEFORE UPDATE ON refunds
+BEGIN SELECT RAISE(ABORT, 'refunds never change'); END;
+CREATE TRIGGER refunds_are_kept BEFORE DELETE ON refunds
+BEGIN SELECT RAISE(ABORT, 'refunds are never deleted'); END;
 CREATE TRIGGER events_stay BEFORE UPDATE ON events
 BEGIN SELECT RAISE(ABORT, 'events never change'); END;
 CREATE TRIGGER events_are_kept BEFORE DELETE ON events

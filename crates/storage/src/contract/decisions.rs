@@ -1,10 +1,10 @@
 //! Decisions of operators: one transaction, one credit, and an entry in the audit log.
 
-use florin_orders::{AuditId, DecisionError, DecisionKind, DecisionOutcome};
+use florin_orders::{DecisionError, DecisionKind, DecisionOutcome, RefundError};
 
 use super::*;
 use crate::{
-    Actor, AuditAction, DecideError, NewAuditEntry, NewDecision, OrderSearch, SettledOrder,
+    Actor, AuditAction, DecideError, NewAuditEntry, NewDecision, OrderSearch, Settlement,
     StoreScope,
 };
 
@@ -82,15 +82,88 @@ async fn an_acceptance_credits_once_and_is_audited() {
     );
     let statuses = (OrderStatus::Underpaid, OrderStatus::Paid);
     assert_eq!(log[0].status, Some(statuses));
-    let settled = async |after: Option<&SettledOrder>| {
-        let settled = test.settled_orders(&StoreScope::All, at(0), at(60), after, 9);
-        settled.await.unwrap()
+    assert_eq!(settled(&test, 60).await, ["accepted ord 19.90 0.0001 BTC"]);
+}
+
+/// The settlements before a second, one by one: of the store, which are those of all stores.
+async fn settled(test: &Test, until: i64) -> Vec<String> {
+    let [all, own] = [StoreScope::All, StoreScope::Store(demo())];
+    let other = StoreScope::Store(shop("other"));
+    let page = async |scope: &StoreScope, after: Option<&Settlement>, limit| {
+        let after = after.map(|last| (last.at, last.id.as_str()));
+        let page = test
+            .settlements(scope, at(0), at(until), after, limit)
+            .await;
+        page.unwrap()
     };
-    let first = settled(None).await;
-    assert_eq!(first.len(), 1);
-    assert_eq!(first[0].decision, Some(DecisionOutcome::Accepted));
-    assert_eq!(first[0].amount, amount("19.90"));
-    assert_eq!(settled(first.last()).await, []);
+    let (whole, mut lines) = (page(&all, None, 9).await, Vec::new());
+    while let Some(line) = page(&own, lines.last(), 1).await.pop() {
+        lines.push(line);
+    }
+    assert_eq!((&lines, page(&other, None, 9).await.len()), (&whole, 0));
+    let texts = lines.iter().map(|line| {
+        let (kind, asset) = (<&str>::from(line.kind), line.crypto_code.as_ref().unwrap());
+        let (amount, sent) = (line.amount, line.amount_in_crypto);
+        format!("{kind} {} {amount} {sent} {asset}", &line.id[..3])
+    });
+    texts.collect()
+}
+
+#[tokio::test]
+async fn settlements_have_what_came_and_what_went_back_in_order() {
+    let test = BACKEND.awaiting().await;
+    test.add_attempt(1, 2).await;
+    for second in [20, 30] {
+        test.observe(second, exact("COMPLETED")).await;
+    }
+    let ada = Actor::operator("ada");
+    let refunded = test
+        .refund(&id(1), &refund(1, "0.0004"), &ada, at(40))
+        .await;
+    refunded.unwrap();
+    let lines = [
+        "payment ord 19.90 0.00030973 BTC",
+        "uncredited att 0 0.00030973 BTC",
+        "refund aud 5.80 0.0004 BTC",
+    ];
+    assert_eq!(settled(&test, 41).await, lines);
+    assert_eq!(settled(&test, 40).await, lines[..2]);
+}
+
+#[tokio::test]
+async fn a_refund_is_recorded_once_with_its_event_and_read_with_its_order() {
+    let test = BACKEND.awaiting().await;
+    test.observe(20, exact("COMPLETED")).await;
+    let (one, ada) = (refund(1, "0.0001"), Actor::operator("ada"));
+    let refunded = test.refund(&id(1), &one, &ada, at(30)).await.unwrap();
+    assert_eq!(refunded.order.refunds[0].amount, amount("6.43"));
+    let again = test.refund(&id(1), &one, &ada, at(31)).await.unwrap();
+    assert_eq!((&again, &test.found(1).await), (&refunded, &refunded));
+    let much = test
+        .refund(&id(1), &refund(2, "0.0003"), &ada, at(40))
+        .await;
+    let left = RefundError::Amount(amount("0.00020973"));
+    assert!(matches!(much, Err(DecideError::Refund(reason)) if reason == left));
+    let foreign = Actor {
+        scope: StoreScope::Store(shop("other")),
+        ..ada
+    };
+    let unknown = test
+        .refund(&id(1), &refund(2, "0.0001"), &foreign, at(40))
+        .await;
+    assert!(matches!(unknown, Err(DecideError::NoOrder(_))));
+    let types = test.event_types().await;
+    assert_eq!(types[types.len() - 2..], [E::Paid, E::Refunded]);
+    let history = test.order_history(&StoreScope::All, &id(1)).await;
+    let history = history.unwrap().unwrap();
+    assert_eq!(history.aggregate.order, refunded.order);
+    assert_eq!(history.audit.len(), 1);
+    assert_eq!(history.audit[0].action, AuditAction::Refund);
+    assert_eq!(history.audit[0].subject.as_deref(), Some("0.0001 BTC"));
+    test.refuses("UPDATE refunds SET amount = '0'", "refunds never change")
+        .await;
+    test.refuses("DELETE FROM refunds", "refunds are never deleted")
+        .await;
 }
 
 #[tokio::test]

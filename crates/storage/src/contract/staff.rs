@@ -154,7 +154,7 @@ async fn staff_finds_and_decides_in_its_store_alone() {
     }
     for (store, count) in [("other", 0), ("demo", 1)] {
         let scope = StoreScope::Store(shop(store));
-        let settled = test.settled_orders(&scope, at(0), at(60), None, 9);
+        let settled = test.settlements(&scope, at(0), at(60), None, 9);
         assert_eq!(settled.await.unwrap().len(), count, "{store}");
     }
     let entry = entry(8, AuditAction::Redeliver, given_up.id.as_str());

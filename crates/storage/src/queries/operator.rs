@@ -1,7 +1,10 @@
 //! Queries and decisions of people.
 
 use async_trait::async_trait;
-use florin_orders::{Aggregate, AuditId, Event, EventId, OrderId, OrderStatus, Snapshot, StoreId};
+use florin_orders::{
+    Aggregate, AuditId, Event, EventId, EventType, NewRefund, OrderId, OrderStatus, Refund,
+    Snapshot, StoreId,
+};
 use jiff::Timestamp;
 
 use super::dialect::{Connection, Store};
@@ -9,8 +12,9 @@ use super::{deliveries, observe, orders, outbox};
 use crate::operator::search_terms;
 use crate::rows::{self, Record as _, Time};
 use crate::{
-    AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
-    OrderHistory, OrderSearch, Outbox, Result, SettledOrder, StorageError, StoreScope,
+    Actor, AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
+    OrderHistory, OrderSearch, Outbox, Result, Settlement, SettlementKind, StorageError,
+    StoreScope,
 };
 
 #[async_trait]
@@ -24,6 +28,30 @@ impl OperatorStorage for Store {
         transaction!(self, Repeat, [order, decision], |tx| decide(
             tx, &order, &decision, now
         ))
+    }
+
+    async fn refund(
+        &self,
+        order: &OrderId,
+        refund: &NewRefund,
+        actor: &Actor,
+        now: Timestamp,
+    ) -> Result<Snapshot, DecideError> {
+        transaction!(self, Repeat, [order, refund, actor], |tx| async {
+            let known = orders::locked(tx, &order).await?;
+            let known = known.filter(|known| actor.scope.contains(&known.order.terms.store_id));
+            let Some(mut known) = known else {
+                return Err(DecideError::NoOrder(order.clone()));
+            };
+            // An earlier run of this transaction, whose commit had no response, or a repeated request.
+            if is_recorded(tx, &refund.id).await? {
+                return Ok(known.snapshot());
+            }
+            let refund = known.refund(&refund, now)?;
+            insert_refund(tx, &order, &actor, &refund).await?;
+            known.order.refunds.push(refund);
+            Ok(orders::save_change(tx, known, &[EventType::Refunded], now).await?)
+        })
     }
 
     async fn find_orders(&self, search: &OrderSearch) -> Result<Vec<Aggregate>> {
@@ -187,35 +215,72 @@ impl OperatorStorage for Store {
         })
     }
 
-    async fn settled_orders(
+    async fn settlements(
         &self,
         scope: &StoreScope,
         from: Timestamp,
         until: Timestamp,
-        after: Option<&SettledOrder>,
+        after: Option<(Timestamp, &str)>,
         limit: u32,
-    ) -> Result<Vec<SettledOrder>> {
-        read!(self, |reader| async {
-            let (start, behind) = match after {
-                Some(after) => (after.credited_at, after.order_id.as_str()),
-                None => (from, ""),
-            };
-            let found = sqlx::query(
-                "SELECT credits.order_id, credits.amount, credits.currency, credited_at, store_id, reference, decision,
-                     crypto_code, paid_in, received_crypto
+    ) -> Result<Vec<Settlement>> {
+        let (start, behind) = after.unwrap_or((from, ""));
+        // Of one store, by its orders.
+        let credited = match scope {
+            StoreScope::All => {
+                "SELECT credits.order_id AS id, credited_at AS at, credits.order_id, store_id, reference, title, metadata,
+                     credits.amount, orders.currency, coalesce(crypto_code, paid_in) AS asset,
+                     received_crypto AS amount_in_crypto, transaction_hash, decision
                  FROM credits JOIN orders ON orders.id = credits.order_id JOIN attempts ON attempts.id = credits.attempt_id
                  WHERE (credited_at, credits.order_id) > ($1, $2) AND credited_at < $3
-                     AND (CAST($5 AS text) IS NULL OR store_id = $5)
-                 ORDER BY credited_at, credits.order_id LIMIT $4",
-            )
-            .bind(Time(start))
-            .bind(behind)
-            .bind(Time(until))
-            .bind(i64::from(limit))
-            .bind(scope.store().map(StoreId::as_str))
-            .fetch_all(reader)
-            .await?;
-            found.iter().map(rows::settled_order).collect()
+                 ORDER BY credited_at, credits.order_id LIMIT $4"
+            }
+            StoreScope::Store(_) => {
+                "SELECT orders.id AS id, settled_at AS at, credits.order_id, store_id, reference, title, metadata,
+                     credits.amount, orders.currency, coalesce(crypto_code, paid_in) AS asset,
+                     received_crypto AS amount_in_crypto, transaction_hash, decision
+                 FROM orders JOIN credits ON credits.order_id = orders.id JOIN attempts ON attempts.id = credits.attempt_id
+                 WHERE store_id = $5 AND settled_at IS NOT NULL AND (settled_at, orders.id) > ($1, $2) AND settled_at < $3
+                 ORDER BY settled_at, orders.id LIMIT $4"
+            }
+        };
+        let uncredited = "SELECT attempts.id AS id, state_since AS at, order_id, store_id, reference, title, metadata,
+                 '0' AS amount, currency, coalesce(crypto_code, paid_in) AS asset, received_crypto AS amount_in_crypto,
+                 transaction_hash, decision
+             FROM attempts JOIN orders ON orders.id = order_id
+             WHERE (payment_state IN ('underpaid', 'cancelled') OR late_amount_notified IS NOT NULL)
+                 AND (state_since, attempts.id) > ($1, $2) AND state_since < $3 AND CAST(received_crypto AS numeric) > 0
+                 AND (status IN ('paid', 'overpaid') OR decision = 'closed')
+                 AND (CAST($5 AS text) IS NULL OR store_id = $5) AND NOT EXISTS (SELECT 1 FROM credits
+                     WHERE credits.order_id = attempts.order_id AND credits.attempt_id = attempts.id)
+             ORDER BY state_since, attempts.id LIMIT $4";
+        let refunded = "SELECT refunds.id AS id, refunds.refunded_at AS at, order_id, store_id, reference, title, metadata,
+                 refunds.amount, currency, crypto_code AS asset, amount_in_crypto, transaction_hash, decision
+             FROM refunds JOIN orders ON orders.id = order_id
+             WHERE (refunds.refunded_at, refunds.id) > ($1, $2) AND refunds.refunded_at < $3
+                 AND (CAST($5 AS text) IS NULL OR store_id = $5)
+             ORDER BY refunds.refunded_at, refunds.id LIMIT $4";
+        read!(self, |reader| async {
+            let mut page = Vec::new();
+            for (kind, statement) in [
+                (SettlementKind::Payment, credited),
+                (SettlementKind::Uncredited, uncredited),
+                (SettlementKind::Refund, refunded),
+            ] {
+                let found = sqlx::query(statement)
+                    .bind(Time(start))
+                    .bind(behind)
+                    .bind(Time(until))
+                    .bind(i64::from(limit))
+                    .bind(scope.store().map(StoreId::as_str))
+                    .fetch_all(&mut *reader)
+                    .await?;
+                for row in &found {
+                    page.push(rows::settlement(row, kind)?);
+                }
+            }
+            page.sort_by(|one: &Settlement, other| (one.at, &one.id).cmp(&(other.at, &other.id)));
+            page.truncate(limit as usize);
+            Ok(page)
         })
     }
 }
@@ -256,6 +321,35 @@ async fn decide(
     let first = before.order.sequence + 1;
     outbox::append(tx, &snapshot, first, &applied.events, now).await?;
     Ok(snapshot)
+}
+
+async fn insert_refund(
+    tx: &mut Connection,
+    order: &OrderId,
+    actor: &Actor,
+    refund: &Refund,
+) -> Result<()> {
+    let (sent, asset) = (refund.amount_in_crypto.to_string(), &refund.crypto_code);
+    for statement in [
+        "INSERT INTO audit (id, order_id, at, operator, staff_of, action, subject, reason)
+         VALUES ($1, $2, $3, $4, $5, 'refund', $6 || ' ' || $7, '')",
+        "INSERT INTO refunds (id, order_id, refunded_at, amount_in_crypto, crypto_code, amount, transaction_hash)
+         VALUES ($1, $2, $3, $6, $7, $8, $9)",
+    ] {
+        sqlx::query(statement)
+            .bind(refund.id.as_str())
+            .bind(order.as_str())
+            .bind(Time(refund.at))
+            .bind(&actor.name)
+            .bind(actor.scope.store().map(StoreId::as_str))
+            .bind(&sent)
+            .bind(asset.as_str())
+            .bind(refund.amount.to_string())
+            .bind(refund.transaction_hash.as_deref())
+            .execute(&mut *tx)
+            .await?;
+    }
+    Ok(())
 }
 
 async fn is_recorded(tx: &mut Connection, id: &AuditId) -> Result<bool> {

@@ -2,15 +2,15 @@
 
 use async_trait::async_trait;
 use florin_orders::{
-    Aggregate, Attempt, AttemptId, EventType, NewOrder, Order, OrderId, OrderStatus, Snapshot,
-    StoreId, TokenHash,
+    Aggregate, Attempt, AttemptId, EventType, NewOrder, Order, OrderId, OrderStatus, Refund,
+    Snapshot, StoreId, TokenHash,
 };
 use jiff::Timestamp;
 
 use super::dialect::{Connection, Row, Store, Transaction, statements};
 use super::outbox::append;
 use crate::limits::BATCH;
-use crate::rows::{self, Time, without_nul};
+use crate::rows::{self, Record as _, Time, without_nul};
 use crate::{
     EmailChange, KeptEmail, OpenError, Opened, OrderFilter, OrderOperationError, Result, Storage,
     StorageError,
@@ -59,7 +59,7 @@ impl Storage for Store {
             };
             let mut page = Vec::with_capacity(found.len());
             for row in &found {
-                page.push(with_attempt(reader, rows::order(row)?).await?);
+                page.push(with_attempt(reader, row).await?);
             }
             Ok(page)
         })
@@ -279,12 +279,14 @@ pub(super) async fn snapshot(
         .fetch_optional(&mut *connection)
         .await?;
     match row {
-        Some(row) => Ok(Some(with_attempt(connection, rows::order(&row)?).await?)),
+        Some(row) => Ok(Some(with_attempt(connection, &row).await?)),
         None => Ok(None),
     }
 }
 
-async fn with_attempt(connection: &mut Connection, order: Order) -> Result<Snapshot> {
+async fn with_attempt(connection: &mut Connection, row: &Row) -> Result<Snapshot> {
+    let mut order = rows::order(row)?;
+    order.refunds = refunds(connection, row).await?;
     let Some(id) = &order.current_attempt else {
         return Ok(Snapshot {
             order,
@@ -296,6 +298,18 @@ async fn with_attempt(connection: &mut Connection, order: Order) -> Result<Snaps
         order,
         attempt: Some(attempt),
     })
+}
+
+/// The refunds of an order. Without one, nothing is read.
+async fn refunds(connection: &mut Connection, order: &Row) -> Result<Vec<Refund>> {
+    if order.maybe_time("refunded_at")?.is_none() {
+        return Ok(Vec::new());
+    }
+    let found = sqlx::query("SELECT * FROM refunds WHERE order_id = $1 ORDER BY refunded_at, id")
+        .bind(order.text("id")?)
+        .fetch_all(connection)
+        .await?;
+    found.iter().map(rows::refund).collect()
 }
 
 /// Locks an order until the transaction ends: the first statement of every transaction that writes it. Returns `false` for
@@ -334,9 +348,11 @@ async fn with_attempts(
          WHERE attempts.order_id = $1",
     )
     .bind(id.as_str())
-    .fetch_all(connection)
+    .fetch_all(&mut *connection)
     .await?;
-    rows::aggregate(&order, &attempts).map(Some)
+    let mut aggregate = rows::aggregate(&order, &attempts)?;
+    aggregate.order.refunds = refunds(connection, &order).await?;
+    Ok(Some(aggregate))
 }
 
 /// Saves a locked order that changed, and its events; returns the order afterwards. No person is called any more to an
@@ -368,8 +384,8 @@ pub(super) async fn save(tx: &mut Connection, after: &Aggregate) -> Result<()> {
         "UPDATE orders SET status = $1, current_attempt = $2, settled_at = $3, reverted_at = $4, reverted_to = $5,
              has_money = $6, late_payment = $7, late_event_at = $8, sequence = $9, version = $10,
              decision = $11, decided_at = $12, attention_since = $13, receipt_email = $14,
-             late_crypto_code = $15, refund_address = $16
-         WHERE id = $17",
+             late_crypto_code = $15, refund_address = $16, refunded_at = $17
+         WHERE id = $18",
     )
     .bind(<&str>::from(order.status))
     .bind(order.current_attempt.as_ref().map(AttemptId::as_str))
@@ -387,6 +403,7 @@ pub(super) async fn save(tx: &mut Connection, after: &Aggregate) -> Result<()> {
     .bind(order.receipt_email.as_deref())
     .bind(order.late_crypto_code.as_ref().map(florin_money::CryptoCode::as_str))
     .bind(order.refund_address.as_deref())
+    .bind(order.refunds.last().map(|latest| Time(latest.at)))
     .bind(order.id.as_str())
     .execute(tx)
     .await?;

@@ -61,6 +61,8 @@ pub(crate) fn order(row: &impl Record) -> Result<Order> {
         receipt_email: row.maybe_string("receipt_email")?,
         late_crypto_code: row.maybe_parsed("late_crypto_code", CryptoCode::parse)?,
         refund_address: row.maybe_string("refund_address")?,
+        // In separate rows.
+        refunds: Vec::new(),
     })
 }
 

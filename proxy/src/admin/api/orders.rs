@@ -21,6 +21,7 @@ use strum::VariantArray as _;
 use crate::admin::api::{page_size, reason, search_text};
 use crate::admin::{OperatorError, attention};
 use crate::http::store_api::events::DeliveryAttempt;
+use crate::http::store_api::refunds::{Refund, record};
 use crate::state::AppState;
 
 #[derive(Debug, Default, Deserialize)]
@@ -159,6 +160,19 @@ pub(crate) async fn decide_as(
     Ok(decided)
 }
 
+/// POST /api/orders/{id}/refunds: records what was sent back.
+pub(crate) async fn refund(
+    State(app): State<Arc<AppState>>,
+    Extension(actor): Extension<Actor>,
+    Path(id): Path<String>,
+    sent: Result<Json<Refund>, JsonRejection>,
+) -> Result<Json<Value>, OperatorError> {
+    let Json(sent) = sent?;
+    let id = OrderId::parse(&id).map_err(|_| OperatorError::NotFound("order"))?;
+    let refunded = record(&app, actor, &id, sent, None).await?;
+    Ok(Json(json!({ "order": OrderRecord::of(&refunded) })))
+}
+
 pub(crate) fn new_audit_id(app: &AppState) -> AuditId {
     AuditId::from_random(app.random_bits())
 }
@@ -204,6 +218,11 @@ fn order_record(aggregate: &Aggregate) -> Value {
     record["attention_since"] = json!(time(aggregate.attention_since));
     record["attention"] = causes.collect();
     record["decisions"] = decisions.collect();
+    let owed = aggregate.owed().into_iter();
+    let owed = owed.map(|(asset, amount)| {
+        json!({ "crypto_code": asset.map(ToString::to_string), "amount_in_crypto": amount })
+    });
+    record["owed"] = owed.collect();
     record
 }
 
@@ -236,10 +255,6 @@ fn history_record(history: &OrderHistory) -> Value {
 
 fn attempt_record(attempt: &Attempt) -> Value {
     let terms = attempt.terms.custom();
-    let paid_in = attempt
-        .invoice()
-        .and_then(|it| it.progress.paid_in.as_ref());
-    let asset = terms.map(|terms| &terms.crypto_code).or(paid_in);
     let state: &str = match &attempt.state {
         AttemptState::Creating => "creating",
         AttemptState::Open(_) => "open",
@@ -273,7 +288,7 @@ fn attempt_record(attempt: &Attempt) -> Value {
         "id": attempt.terms.id.to_string(),
         "state": state,
         "begun_at": attempt.begun_at.to_string(),
-        "crypto_code": asset.map(ToString::to_string),
+        "crypto_code": attempt.asset().map(ToString::to_string),
         // In the asset, US dollars, and local currency; null for a hosted attempt.
         "requested": requested.map(|it| it.amounts.each().map(|amount| amount.to_string())),
         "local_currency_code": requested.map(|it| it.local_currency.to_string()),

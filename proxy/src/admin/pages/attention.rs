@@ -8,7 +8,9 @@ use axum::Extension;
 use axum::extract::State;
 use florin_money::{Amount, Currency};
 use florin_orders::{Aggregate, DecisionKind, OrderStatus};
-use florin_storage::{GivenUpEvent, OrderHistory, StorageError, Totals};
+use florin_storage::{
+    GivenUpEvent, OrderHistory, Settlement, SettlementKind, StorageError, Totals,
+};
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
@@ -24,7 +26,7 @@ use crate::state::AppState;
 const LONGEST_READ: Duration = Duration::from_secs(3);
 /// Entries of each kind: the longest waiting ones.
 const MOST: u32 = 50;
-/// Credited orders that the sum of the day takes.
+/// Lines of the settlements that the sum of the day takes.
 const MOST_CREDITS: u32 = 10_000;
 
 pub(crate) async fn page(
@@ -139,30 +141,48 @@ async fn waiting(
     Ok((title, content))
 }
 
-/// What was credited since midnight, UTC, in the stores that the person may see: one sum for each currency.
+/// What was credited since midnight in the stores that the person may see: one sum for each currency. The day is that of the
+/// stores' time zone, of UTC where they have several.
 async fn today(app: &AppState, viewer: &Viewer) -> Result<String, OperatorError> {
-    let now = app.now();
-    let midnight = now.to_zoned(TimeZone::UTC).start_of_day();
+    let (now, config) = (app.now(), app.config());
+    let mut zones = viewer.stores(&config).map(|store| &store.time_zone);
+    let zone = zones
+        .next()
+        .filter(|first| zones.all(|zone| zone == *first));
+    let now_there = now.to_zoned(zone.cloned().unwrap_or(TimeZone::UTC));
+    let midnight = now_there.start_of_day();
     let midnight = midnight.map_or(now, |midnight| midnight.timestamp());
     // What was credited at this moment counts.
     let until = now + SignedDuration::from_secs(1);
     let storage = &app.storage;
-    let orders = storage.settled_orders(viewer.scope(), midnight, until, None, MOST_CREDITS);
-    let orders = orders.await?;
-    let mut sums: BTreeMap<Currency, Amount> = BTreeMap::new();
-    for order in &orders {
-        let sum = sums.entry(order.currency).or_insert(Amount::ZERO);
-        let added = sum.checked_add(order.amount);
+    let lines = storage.settlements(viewer.scope(), midnight, until, None, MOST_CREDITS);
+    let lines = lines.await?;
+    let is_whole = lines.len() < MOST_CREDITS as usize;
+    let is_credit = |line: &&Settlement| {
+        matches!(
+            line.kind,
+            SettlementKind::Payment | SettlementKind::Accepted
+        )
+    };
+    let (mut sums, mut count) = (BTreeMap::<Currency, Amount>::new(), 0);
+    for credit in lines.iter().filter(is_credit) {
+        count += 1;
+        let sum = sums.entry(credit.currency).or_insert(Amount::ZERO);
+        let added = sum.checked_add(credit.amount);
         *sum = added.map_err(|error| OperatorError::invalid("today", &error))?;
     }
     let sums = sums.into_iter();
     let sums = sums.map(|(currency, sum)| pages::money(sum, currency));
     let sums = sums.collect::<Vec<_>>().join(" + ");
-    Ok(match orders.len() {
-        0 => "today (UTC) no payment".to_owned(),
-        1 => format!("today (UTC) {sums} in 1 order"),
-        count if count == MOST_CREDITS as usize => format!("today (UTC) more than {sums}"),
-        count => format!("today (UTC) {sums} in {count} orders"),
+    let today = format!(
+        "today ({})",
+        zone.and_then(TimeZone::iana_name).unwrap_or("UTC")
+    );
+    Ok(match count {
+        0 => format!("{today} no payment"),
+        _ if !is_whole => format!("{today} more than {sums}"),
+        1 => format!("{today} {sums} in 1 order"),
+        count => format!("{today} {sums} in {count} orders"),
     })
 }
 

@@ -6,6 +6,7 @@ use axum::Extension;
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Form, Path, Query, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
+use florin_money::{Amount, CryptoCode};
 use florin_orders::{Aggregate, OrderId, OrderStatus};
 use florin_storage::{AuditEntry, OrderHistory};
 use maud::{Markup, html};
@@ -18,6 +19,8 @@ use crate::admin::api::{page_size, redeliver_as};
 use crate::admin::pages::attention;
 use crate::admin::pages::{self, Viewer, timeline};
 use crate::admin::{OperatorError, PageError, PageFailure};
+use crate::config::Role;
+use crate::http::store_api::refunds::{Refund, record};
 use crate::state::AppState;
 
 /// GET /orders: search, filters, and a page of the list.
@@ -177,6 +180,7 @@ fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<(&str, &s
                 (attention::body(viewer, history, &back, written))
             }
         }
+        (refund_section(viewer, aggregate))
         (timeline::attempts(viewer, aggregate))
         (timeline::timeline(viewer, history))
     };
@@ -238,6 +242,79 @@ async fn refused(
     };
     let page = order_page(viewer, &history, Some((&error.to_string(), written)));
     (status, page).into_response()
+}
+
+/// The section of an order's page: what is owed, and the form.
+fn refund_section(viewer: &Viewer, aggregate: &Aggregate) -> Markup {
+    let (owed, left) = (aggregate.owed(), aggregate.refundable());
+    let (order, suggested) = (&aggregate.order, owed.first());
+    let asset = |asset: Option<&CryptoCode>| asset.map_or_else(String::new, pages::asset);
+    html! {
+        @if !left.is_empty() {
+            section.card #refund aria-labelledby="refund-title" {
+                h2 #refund-title { "Refund" }
+                @for (of, amount) in &owed {
+                    p { "Owed to the customer: " strong { (amount) " " (asset(*of)) } }
+                }
+                @if viewer.role == Role::Write {
+                    form.search method="post" action={ (viewer.base()) "/orders/" (order.id) "/refunds" } {
+                        input type="hidden" name="csrf" value=(viewer.csrf);
+                        input type="hidden" name="version" value=(order.version);
+                        div {
+                            label for="refund-amount" { "Amount" }
+                            input #refund-amount name="amount" required inputmode="decimal" value=[suggested.map(|it| it.1)];
+                        }
+                        div {
+                            label for="refund-asset" { "Asset" }
+                            select #refund-asset name="asset" {
+                                @for (code, _) in &left {
+                                    option value=(code) selected[suggested.is_some_and(|it| it.0 == Some(*code))] {
+                                        (pages::asset(code))
+                                    }
+                                }
+                            }
+                        }
+                        div {
+                            label for="refund-transaction" { "Transaction (optional)" }
+                            input #refund-transaction name="transaction";
+                        }
+                        button type="submit" { "Record the refund" }
+                        p.muted { "This records what you sent back. It sends nothing." }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) struct RefundForm {
+    csrf: String,
+    version: u64,
+    amount: Amount,
+    asset: CryptoCode,
+    transaction: String,
+}
+
+/// POST /orders/{id}/refunds. A second press of the button records nothing.
+pub(crate) async fn refund(
+    State(app): State<Arc<AppState>>,
+    Extension(viewer): Extension<Viewer>,
+    Path(id): Path<String>,
+    form: Result<Form<RefundForm>, FormRejection>,
+) -> Result<Redirect, PageError> {
+    let Form(form) = form?;
+    viewer.check_form(&form.csrf)?;
+    let transaction = form.transaction.trim();
+    let sent = Refund {
+        amount_in_crypto: form.amount,
+        crypto_code: Some(form.asset),
+        transaction: (!transaction.is_empty()).then(|| transaction.to_owned()),
+    };
+    let (base, name) = (viewer.base(), format!("version {}", form.version));
+    let id = OrderId::parse(&id).map_err(|_| OperatorError::NotFound("order"))?;
+    record(&app, viewer.actor, &id, sent, Some(name)).await?;
+    Ok(Redirect::to(&format!("{base}/orders/{id}#timeline")))
 }
 
 #[derive(Deserialize)]

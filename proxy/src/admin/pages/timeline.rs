@@ -237,6 +237,14 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
     for entry in &history.audit {
         entries.push((entry.at, 5, done(viewer, entry)));
     }
+    for refund in &aggregate.order.refunds {
+        let sent = html! {
+            strong { "Refunded" } " "
+            span { (refund.amount_in_crypto) " " (pages::asset(&refund.crypto_code)) }
+            @if let Some(hash) = &refund.transaction_hash { " " code { (hash) } }
+        };
+        entries.push((refund.at, 5, sent));
+    }
     if let Some(at) = seen_at(history) {
         entries.push((at, 3, html! { strong { "Payment seen" } }));
     }

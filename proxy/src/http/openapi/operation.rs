@@ -172,6 +172,17 @@ impl Operation {
         operation
     }
 
+    /// Another type of the content of a response.
+    pub(crate) fn or_responds_as(
+        mut self,
+        status: u16,
+        content_type: &str,
+        schema: &Value,
+    ) -> Self {
+        self.response(status)["content"][content_type] = json!({ "schema": schema });
+        self
+    }
+
     pub(crate) fn responds_empty(mut self, status: u16, description: &str) -> Self {
         let response = json!({
             "description": description,

@@ -9,7 +9,7 @@ use super::super::*;
 use crate::Millis;
 use crate::amount::{Price, units};
 use crate::evidence::{
-    Attempt, Credit, Database, Delivery, Event, Listing, Observation, Order, Restore, Shop,
+    Attempt, Credit, Database, Delivery, Event, Listing, Observation, Order, Refund, Restore, Shop,
     Signature, StoredFile,
 };
 use crate::gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
@@ -218,12 +218,12 @@ pub(super) fn gateway(attempts: &[Attempt]) -> Gateway {
     }
 }
 
-/// A paid order, a donation that is paid twice, an underpaid order with a lost invoice, and a session.
+/// A paid order, a donation that is paid twice and refunded once, an underpaid order with a lost invoice, and a session.
 pub(super) fn database() -> Database {
     let paid = order("ord_1", "20.00", "paid", 3);
     let donation = Order {
         is_donation: true,
-        ..order("ord_2", "5.00", "paid", 5)
+        ..order("ord_2", "5.00", "paid", 6)
     };
     let underpaid = order("ord_3", "8.00", "underpaid", 3);
     let hosted = order("ord_4", "9.00", "awaiting_payment", 2);
@@ -254,7 +254,7 @@ pub(super) fn database() -> Database {
         events(&paid, "created attempt_opened paid"),
         events(
             &donation,
-            "created attempt_opened attempt_opened paid late_payment",
+            "created attempt_opened attempt_opened paid late_payment refunded",
         ),
         events(&underpaid, "created attempt_opened underpaid"),
         events(&hosted, "created attempt_opened"),
@@ -269,6 +269,11 @@ pub(super) fn database() -> Database {
             credit(&attempts[0], 1, &paid),
             credit(&attempts[1], 2, &donation),
         ],
+        refunds: vec![Refund {
+            order_id: donation.id.clone(),
+            crypto_code: "LTC".into(),
+            amount: amount("0.26"),
+        }],
         orders: vec![paid, donation, underpaid, hosted],
         attempts,
         events: events.concat(),

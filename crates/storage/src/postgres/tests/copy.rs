@@ -7,7 +7,9 @@ use sqlx::{Connection as _, SqliteConnection};
 use tempfile::TempDir;
 
 use super::*;
-use crate::{CopiedTable, CopyError, CopyStep, Delivery, SqliteStorage};
+use crate::{
+    Actor, CopiedTable, CopyError, CopyStep, Delivery, OperatorStorage as _, SqliteStorage,
+};
 
 struct Copying {
     /// Removed at the end.
@@ -29,6 +31,9 @@ impl Copying {
             storage.awaiting(n).await;
         }
         storage.observe(20, exact("COMPLETED")).await;
+        let refund = crate::contract::refund(1, "0.0001");
+        let ada = Actor::operator("ada");
+        storage.refund(&id(1), &refund, &ada, at(21)).await.unwrap();
         storage.mark_as_paid(&id(5), None, at(21)).await.unwrap();
         let gone = DeliveryOutcome::Gone(EndpointHash([7; 32]));
         for (due, outcome) in storage
@@ -118,7 +123,8 @@ async fn a_copied_file_is_served_from_postgresql_and_not_opened_again() {
         ("outbox", true),
         ("deliveries", true),
         ("disabled_endpoints", true),
-        ("audit", false),
+        ("audit", true),
+        ("refunds", true),
     ];
     assert_eq!(rows, expected);
     let steps = steps.into_inner().unwrap();

@@ -6,6 +6,7 @@ use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, Row as _
 
 use super::*;
 use crate::contract::statements;
+use crate::{Actor, OperatorStorage as _};
 
 /// Tables and indices that are read as a whole, each with what bounds it.
 const BOUNDED: [(&str, &str); 12] = [
@@ -98,6 +99,10 @@ async fn every_statement_finds_its_rows_by_an_index() {
     for number in 1..=3 {
         storage.awaiting(number).await;
     }
+    storage.observe(20, exact("COMPLETED")).await;
+    let refund = crate::contract::refund(1, "0.0001");
+    let ada = Actor::operator("ada");
+    storage.refund(&id(1), &refund, &ada, at(25)).await.unwrap();
     let due = storage.due(30).await.remove(0);
     storage.deliver(&due, 30, DeliveryOutcome::Delivered).await;
     let connection = PgConnection::connect(&server().url(&database));
