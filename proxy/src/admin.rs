@@ -50,7 +50,7 @@ fn api_routes(app: &Arc<AppState>) -> Router<Arc<AppState>> {
         .route("/api/settlements", get(api::settlements))
         .route("/api/deliveries", get(api::deliveries))
         .route("/api/deliveries/{id}/redeliver", post(api::redeliver))
-        .route("/api/webhooks/{store}/test", post(api::test))
+        .route("/api/webhooks/{store}/{webhook}/test", post(api::test))
         .route_layer(from_fn_with_state(app.clone(), api::require_token))
         .layer(map_response(guarded))
 }
@@ -82,8 +82,8 @@ pub(crate) fn shared_routes(place: Place) -> Router<Arc<AppState>> {
         .route(&at("/orders/{id}/redeliver"), post(orders::redeliver))
         .route(&at("/settlements"), get(settlements::page))
         .route(&at("/stores"), get(stores::page))
-        .route(&at("/stores/{id}/test"), post(stores::test))
-        .route(&at("/stores/{id}/enable"), post(stores::enable))
+        .route(&at("/stores/{id}/{webhook}/test"), post(stores::test))
+        .route(&at("/stores/{id}/{webhook}/enable"), post(stores::enable))
 }
 
 async fn guarded(response: Response) -> Response {
@@ -234,8 +234,10 @@ pub(crate) enum OperatorError {
     #[error(transparent)]
     Decision(#[from] DecideError),
     /// 409: the store has no webhook.
-    #[error("the store {0} has no webhook: [store.webhook] in the configuration has its address")]
-    NoWebhook(String),
+    #[error(
+        "the store {0} has no webhook {1}: [[store.webhook]] in the configuration has its address"
+    )]
+    NoWebhook(String, String),
     /// 503: the database.
     #[error("the database cannot be used: {0}")]
     Storage(#[from] StorageError),
@@ -260,7 +262,7 @@ impl OperatorError {
             Self::Decision(DecideError::Changed { .. }) => (StatusCode::CONFLICT, "order_changed"),
             Self::Decision(DecideError::Refused(_)) => (StatusCode::CONFLICT, "decision_refused"),
             Self::Decision(DecideError::Refund(_)) => (StatusCode::CONFLICT, "refund_refused"),
-            Self::NoWebhook(_) => (StatusCode::CONFLICT, "no_webhook"),
+            Self::NoWebhook(..) => (StatusCode::CONFLICT, "no_webhook"),
             Self::Storage(_) | Self::Decision(DecideError::Storage(_)) => {
                 (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
             }

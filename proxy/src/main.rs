@@ -218,8 +218,9 @@ fn serve(config: Config, file: Option<&Path>) -> anyhow::Result<()> {
         end_on_signals(shutdown.clone())?;
         let reloads = reload_on_signals(file)?;
         let open_files = florin_proxy::open_files::raise_limit()?;
+        let webhooks = config.stores.iter().map(|store| store.webhooks.len());
         let public_connections =
-            florin_proxy::open_files::public_connections(open_files, config.stores.len());
+            florin_proxy::open_files::public_connections(open_files, webhooks.sum());
         let listeners = Listeners {
             public_connections,
             public: bind(config.listen, "listen").await?,

@@ -7,8 +7,8 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 const WANTED: u64 = 65_536;
 /// For the database, the gateway, the listeners and the log.
 const RESERVED: u64 = 128;
-/// For the deliveries in flight to one store, and the lookup of its host name.
-const RESERVED_PER_STORE: u64 = 8;
+/// For the deliveries in flight to one webhook, and the lookup of its host name.
+const RESERVED_PER_WEBHOOK: u64 = 8;
 pub(crate) const ADMIN_CONNECTIONS: usize = 64;
 /// The connections of the public listener. One takes about 20 KiB while it waits for a request.
 const MAX_CONNECTIONS: u64 = 16_384;
@@ -31,11 +31,11 @@ pub fn raise_limit() -> anyhow::Result<u64> {
 }
 
 /// Returns how many connections the public listener may hold, so that enough files are left for everything else.
-pub fn public_connections(open_files: u64, stores: usize) -> usize {
-    let stores = u64::try_from(stores).unwrap_or(u64::MAX);
+pub fn public_connections(open_files: u64, webhooks: usize) -> usize {
+    let webhooks = u64::try_from(webhooks).unwrap_or(u64::MAX);
     let admin = u64::try_from(ADMIN_CONNECTIONS).unwrap_or(u64::MAX);
-    let reserved = stores
-        .saturating_mul(RESERVED_PER_STORE)
+    let reserved = webhooks
+        .saturating_mul(RESERVED_PER_WEBHOOK)
         .saturating_add(RESERVED + admin);
     let left = open_files.saturating_sub(reserved).max(open_files / 4);
     usize::try_from(left.min(MAX_CONNECTIONS)).unwrap_or(usize::MAX)

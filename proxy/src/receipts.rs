@@ -35,10 +35,8 @@ fn receipt_keys(webhook: &Webhook) -> impl Iterator<Item = ReceiptKey> {
 /// reads a receipt believes that the shop was paid.
 pub(crate) fn issue(config: &Config, store: &Store, paid: &Snapshot) -> Option<SignedReceipt> {
     let receipt = receipt(config, store, paid)?;
-    let key = store
-        .webhook
-        .as_ref()
-        .and_then(|webhook| receipt_keys(webhook).next());
+    let key = store.webhooks.first();
+    let key = key.and_then(|webhook| receipt_keys(webhook).next());
     let code = |key: &ReceiptKey| write_code(key, &paid.order.id, &receipt);
     Some(SignedReceipt {
         token: key.as_ref().map(|key| write_token(key, &receipt)),
@@ -110,10 +108,10 @@ impl PresentedReceipt {
 
     /// Returns `true` if this store issued it for this order, which is `paid`: with the secret in use, or by the one before it.
     pub(crate) fn is_genuine(&self, config: &Config, store: &Store, paid: &Snapshot) -> bool {
-        let (Some(webhook), Some(receipt)) = (&store.webhook, receipt(config, store, paid)) else {
+        let Some(receipt) = receipt(config, store, paid) else {
             return false;
         };
-        let mut keys = receipt_keys(webhook);
+        let mut keys = store.webhooks.iter().flat_map(receipt_keys);
         keys.any(|key| match self {
             Self::Token { text, .. } => is_signed_token(&key, text),
             Self::Code { proof, order } => is_proof(&key, order, &receipt, proof),

@@ -52,6 +52,8 @@ pub async fn run(
     if core.app.storage.has_other_writers() {
         change_exchange::keep_static_files(&core.app).await;
     }
+    // The dispatcher tries it again.
+    let _ = webhook_dispatcher::set_webhooks(&core.app).await;
     let mut components = JoinSet::new();
     let mut start = |name: &'static str, component: BoxFuture<'static, ()>| {
         components.spawn(component.map(move |()| name));

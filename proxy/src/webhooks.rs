@@ -55,7 +55,6 @@ fn event_of_no_order(
 /// refuses it.
 pub async fn probe(
     sender: &WebhookSender,
-    store: &StoreId,
     webhook: &Webhook,
     random: &dyn RandomBytes,
     now: Timestamp,
@@ -65,8 +64,11 @@ pub async fn probe(
     random.fill(&mut secret);
     random.fill(&mut order);
     let payload = format!(r#"{{"type":"{KIND}","timestamp":"{now}","data":{{}}}}"#);
-    let event = event_of_no_order(store, OrderId::from_random(order), KIND, payload, now);
+    let (store, id) = (&webhook.key.store, OrderId::from_random(order));
+    let event = event_of_no_order(store, id, KIND, payload, now);
     let webhook = Webhook {
+        key: webhook.key.clone(),
+        events: None,
         url: webhook.url.clone(),
         secrets: WebhookSecrets::new([secret.to_vec()]),
         dangerous_allow_private_targets: webhook.dangerous_allow_private_targets,

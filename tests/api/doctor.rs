@@ -143,10 +143,10 @@ async fn endpoint(status: u16) -> String {
 async fn an_endpoint_must_answer_and_refuse_a_wrong_signature() {
     let all = Installation::new().await;
     let findings = async |url: &str| {
-        let webhook = [("FLORIN_STORE__0__WEBHOOK__URL", url)];
+        let webhook = [("FLORIN_STORE__0__WEBHOOK__0__URL", url)];
         all.findings(&webhook).await
     };
-    let key = "store.demo.webhook.url: ";
+    let key = "store.demo.webhook.default.url: ";
     let away = findings("http://127.0.0.1:9/florin").await;
     let message = format!("{key}the endpoint does not answer");
     one(&away, &message, "start the store's server");

@@ -148,8 +148,8 @@ async fn another_stores_server_finds_nothing() {
         let members = page.as_object().unwrap().values().next().unwrap();
         assert_eq!(members, &json!([]), "{list}");
     }
-    let webhook = other.get("/v1/webhook").await.with(200).body;
-    assert_eq!(webhook, json!({ "state": "none", "events_waiting": 0 }));
+    let webhook = other.get("/v1/webhooks").await.with(200).body;
+    assert_eq!(webhook, json!({ "webhooks": [] }));
     world.end().await;
 }
 

@@ -54,7 +54,7 @@ async fn an_operator_decides_once_with_a_reason_about_an_open_question() {
     let sent = &paid.body["data"]["order"];
     assert_eq!(sent["decision"]["outcome"], "accepted");
     for (store, status) in [("demo", 200), ("other", 409), ("stranger", 404)] {
-        let path = format!("/api/webhooks/{store}/test");
+        let path = format!("/api/webhooks/{store}/default/test");
         ada.post(&path, &json!({})).await.with(status);
     }
     world.end().await;
@@ -86,7 +86,7 @@ async fn the_api_needs_an_operators_token_and_the_role_for_a_change() {
         (true, format!("/api/orders/{order}/decision")),
         (true, format!("/api/orders/{order}/refunds")),
         (true, format!("/api/deliveries/{event}/redeliver")),
-        (true, "/api/webhooks/demo/test".to_owned()),
+        (true, "/api/webhooks/demo/default/test".to_owned()),
     ] {
         let body = json!({ "decision": "resolve", "reason": "no", "version": 1 });
         let (method, body) = if is_change {

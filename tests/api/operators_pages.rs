@@ -211,7 +211,7 @@ async fn a_writer_decides_on_the_page_and_a_reader_does_not() {
     let form = decision(&csrf, "1", "x", "resolve");
     rita.post(&path, &form).await.with(403);
     for action in ["test", "enable"] {
-        let path = format!("/stores/demo/{action}");
+        let path = format!("/stores/demo/default/{action}");
         rita.post(&path, &[("csrf", &*csrf)]).await.with(403);
     }
 
@@ -291,15 +291,15 @@ async fn a_disabled_webhook_is_enabled_on_the_page() {
     })
     .await;
     assert!(page.contains("answered 410 Gone"), "{page}");
-    let webhook = world.store().get("/v1/webhook").await;
-    assert_eq!(webhook.text_at("/state"), "disabled");
+    let webhook = world.store().get("/v1/webhooks").await;
+    assert_eq!(webhook.text_at("/webhooks/0/state"), "disabled");
     let stores = ada.get("/stores").await.with(200);
     let has_button = stores.text.contains("Enable the webhook");
     assert!(has_button, "{}", stores.text);
     world.webhooks.reply_with(Reply::Accept);
     let csrf = hidden(&stores, "csrf");
     for (action, status) in [("enable", 303), ("test", 200)] {
-        let path = format!("/stores/demo/{action}");
+        let path = format!("/stores/demo/default/{action}");
         ada.post(&path, &[("csrf", "0")]).await.with(403);
         ada.post(&path, &[("csrf", &*csrf)]).await.with(status);
     }

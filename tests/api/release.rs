@@ -209,7 +209,7 @@ const OTHER: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 /// A proxy's configuration whose store has its webhook there.
 fn config(url: &str, secret: &str) -> Config {
     let webhook = format!(
-        "[store.webhook]\nurl = \"{url}/florin\"\nsecret = \"{secret}\"\n\
+        "[[store.webhook]]\nurl = \"{url}/florin\"\nsecret = \"{secret}\"\n\
          dangerous_allow_private_targets = true\n[[store.product]]"
     );
     parse(&COMPLETE.replace("[[store.product]]", &webhook)).unwrap()
@@ -239,7 +239,7 @@ fn paid(number: u8) -> (Event, String) {
 async fn deliver(url: &str, secret: &str, event: &Event, sent_at: Timestamp) -> u16 {
     let config = config(url, secret);
     let sender = WebhookSender::new().unwrap();
-    let webhook = config.stores[0].webhook.as_ref().unwrap();
+    let webhook = config.stores[0].webhooks.first().unwrap();
     match sender.send(webhook, event, sent_at).await {
         SendOutcome::Response(response) => response.status,
         SendOutcome::Failed(reason) => panic!("{reason}"),

@@ -44,7 +44,7 @@ async fn status_with(world: &World, key: &str) -> StatusCode {
 }
 
 #[tokio::test]
-async fn a_price_and_a_pair_of_webhook_secrets_change_under_load_without_an_error() {
+async fn a_price_and_the_webhooks_change_under_load_without_an_error() {
     let mut world = World::start().await;
     let program = start_program(&mut world).await;
     let before = world.customer().open("ebook").await.view().await;
@@ -69,11 +69,17 @@ async fn a_price_and_a_pair_of_webhook_secrets_change_under_load_without_an_erro
     let old_secret = format!("secret = \"{}\"", secrets::WEBHOOK);
     let pair = format!("secret = [\"{NEXT_WEBHOOK}\", \"{}\"]", secrets::WEBHOOK);
     let price = ("price = \"19.90\"", "price = \"21.50\"");
-    change(&world, &program, &[price, (&old_secret, &pair)]);
+    let text = std::fs::read_to_string(world.config_file()).unwrap();
+    let (head, end) = ("[[store.webhook]]", "targets = true");
+    let section = text.split(head).nth(1).unwrap().split(end).next().unwrap();
+    let books = "id = \"books\"\nevents = [\"order.attempt_opened\"]";
+    let both = format!("{head}\n{books}{section}{end}\n{head}");
+    let changes = [price, (&old_secret, &pair), (head, &both)];
+    change(&world, &program, &changes);
     let logged = line(&program, 0, RELOADED).await;
     for key in [
         "store.demo.product.ebook.price",
-        "store.demo.webhook.secret",
+        "store.demo.webhook.0.secret",
     ] {
         assert!(logged.contains(key), "{logged}");
     }
@@ -89,6 +95,17 @@ async fn a_price_and_a_pair_of_webhook_secrets_change_under_load_without_an_erro
     })
     .await;
     assert_eq!(delivered.signatures.split(' ').count(), 2);
+    // The new webhook has the events that it asks for, beside the other one.
+    after.choose("BTC").await;
+    let tries = eventually("both have the second event", async || {
+        let page = world.store().get("/v1/deliveries").await.with(200).body;
+        let mut tries = page["deliveries"].as_array().unwrap().clone();
+        tries.retain(|it| it["webhook"] == "books" || it["type"] == "order.attempt_opened");
+        (tries.len() > 1).then_some(tries)
+    })
+    .await;
+    let mut types = tries.iter().map(|it| &it["type"]);
+    assert!(types.all(|kind| kind == "order.attempt_opened"));
     let printed = program.printed();
     assert!(!printed.contains("\"level\":\"ERROR\""), "{printed}");
     drop(program);

@@ -64,8 +64,8 @@ async fn assert_changes_nothing(
             format!("orders/{order}/redeliver"),
             &[token, ("event", event)],
         ),
-        (format!("stores/{store}/test"), &[token]),
-        (format!("stores/{store}/enable"), &[token]),
+        (format!("stores/{store}/default/test"), &[token]),
+        (format!("stores/{store}/default/enable"), &[token]),
     ] {
         let path = format!("/staff/{path}");
         staff.post(&path, form).await.with(status);

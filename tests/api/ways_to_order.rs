@@ -195,6 +195,12 @@ lines [{"title":"x","amount":"42.00"},{"title":"y","unit_amount":"0.01"}]
 lines[1].title [{"title":"x"},{"title":""}]
 lines[0].quantity [{"title":"x","quantity":0}]
 lines[0].amount [{"title":"x","amount":"42.001"}]
+lines[0].amount [{"title":"x","amount":"-42.00"}]
+lines[1].amount [{"title":"x","amount":"43.00"},{"title":"y","kind":"discount","amount":"1.00"}]
+lines[1].amount [{"title":"x","amount":"42.00"},{"title":"y","kind":"discount","amount":"-0.00"}]
+lines[1].quantity [{"title":"x","amount":"43.00"},{"title":"y","kind":"discount","quantity":1,"amount":"-1.00"}]
+lines[1].unit_amount [{"title":"x","amount":"40.00"},{"title":"y","kind":"shipping","unit_amount":"2.00"}]
+lines [{"title":"x","amount":"42.00"},{"title":"y","kind":"discount","amount":"-43.00"}]
 lines[0].amount [{"title":"x","quantity":2,"unit_amount":"20.00","amount":"42.00"}]
 lines[0].image_url [{"title":"x","image_url":"https://tracker.example/p.png"}]
 lines[0].image_url [{"title":"x","image_url":"https://shop.example/logo.svg"}]
@@ -239,11 +245,17 @@ async fn lines_are_shown_as_the_stores_server_sent_or_signed_them_and_a_product_
     let picture = format!("{CDN}/mug.jpg");
     let lines = json!([
         { "title": "Enamel mug", "quantity": 2, "unit_amount": "12.5", "image_url": picture },
-        { "title": "Delivery", "amount": "17" },
+        { "title": "A gift", "amount": "0" },
+        { "title": "Ten percent off", "kind": "discount", "amount": "-2.5" },
+        { "title": "Delivery", "kind": "shipping", "amount": "15" },
+        { "title": "VAT", "kind": "tax", "amount": "4.50" },
     ]);
     let expected = json!([
         { "title": "Enamel mug", "quantity": 2, "unit_amount": "12.50", "amount": "25.00", "image_url": picture },
-        { "title": "Delivery", "quantity": 1, "amount": "17.00" },
+        { "title": "A gift", "quantity": 1, "amount": "0.00" },
+        { "title": "Ten percent off", "kind": "discount", "quantity": 1, "amount": "-2.50" },
+        { "title": "Delivery", "kind": "shipping", "quantity": 1, "amount": "15.00" },
+        { "title": "VAT", "kind": "tax", "quantity": 1, "amount": "4.50" },
     ]);
     let sent = world.store().open(&lamp_with("lines", lines.clone())).await;
     let view = shown(&world, &sent.with(201)).await;

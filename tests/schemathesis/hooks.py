@@ -44,7 +44,9 @@ def before_call(ctx, case, kwargs):
         for line in body.get("lines") or []:
             for name in ("unit_amount", "amount", "image_url"):
                 line.pop(name, None)
-            if "quantity" in line:
+            if line.get("kind", "item") != "item":
+                line.pop("quantity", None)
+            if line.get("quantity") is not None:
                 line["quantity"] = int(line["quantity"])
     case.body = body
 

@@ -8,14 +8,15 @@ use florin_gateway::{AccountRow, AccountRowError, AccountState, AccountStep};
 use florin_orders::{
     Abandoned, Aggregate, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt,
     NewOrder, NewRefund, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
+    WebhookId,
 };
 use florin_storage::{
     Actor, AttemptStorage, AuditEntry, Claim, DecideError, Delivery, DeliveryFilter,
-    DeliveryOutcome, DeliveryStorage, DueAttempt, DueDelivery, EndpointStatus, ExpiringStorage,
-    Failure, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid, NamedTransaction, NewAuditEntry,
-    NewDecision, OpenAttemptError, OpenError, Opened, OperatorStorage, OrderFilter, OrderHistory,
-    OrderOperationError, OrderSearch, OrderVersion, PollQueue, PollStorage, PriceList,
-    RecordedDelivery, RecordedObservation, RequestId, Result, Settlement, SharedStorage,
+    DeliveryOutcome, DeliveryStorage, DueAttempt, DueDelivery, Endpoint, EndpointStatus,
+    ExpiringStorage, Failure, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid, NamedTransaction,
+    NewAuditEntry, NewDecision, OpenAttemptError, OpenError, Opened, OperatorStorage, OrderFilter,
+    OrderHistory, OrderOperationError, OrderSearch, OrderVersion, PollQueue, PollStorage,
+    PriceList, RecordedDelivery, RecordedObservation, RequestId, Result, Settlement, SharedStorage,
     SqliteStorage, StaffAccess, StaticFile, Storage, StorageError, StoreScope, StoredResponse,
     TokenGrant, Totals,
 };
@@ -273,16 +274,21 @@ with_faults! {
     async fn events(
         &self, store: &StoreId, after: Option<&EventId>, limit: u32,
     ) -> Result<Option<Vec<Event>>>;
+    async fn set_webhooks(
+        &self, store: &StoreId, webhooks: Vec<(WebhookId, Option<Vec<String>>)>,
+    ) -> Result<Vec<Endpoint>>;
     async fn due_deliveries(
-        &self, store: &StoreId, now: Timestamp, lease_until: Timestamp, limit: u32,
+        &self, endpoint: &Endpoint, now: Timestamp, lease_until: Timestamp, limit: u32,
     ) -> Result<Vec<DueDelivery>>;
     async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<()>;
     async fn deliveries(
         &self, store: &StoreId, filter: &DeliveryFilter,
     ) -> Result<Option<Vec<RecordedDelivery>>>;
-    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool>;
-    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus>;
-    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool>;
+    async fn redeliver(
+        &self, store: &StoreId, event: &EventId, webhook: Option<&WebhookId>, now: Timestamp,
+    ) -> Result<bool>;
+    async fn endpoint_status(&self, endpoint: &Endpoint) -> Result<EndpointStatus>;
+    async fn enable_endpoint(&self, endpoint: &Endpoint, now: Timestamp) -> Result<bool>;
     async fn backlog(&self) -> Result<u64>;
 }
 

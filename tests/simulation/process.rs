@@ -100,7 +100,7 @@ const MAX_SLEEP: Millis = 3_600_000;
 const NEXT: &str = "SELECT
     (SELECT min(max(next_poll_at, coalesce(leased_until, 0))) FROM polls WHERE next_poll_at IS NOT NULL),
     (SELECT min(next_at) FROM outbox AS mine WHERE state = 'pending'
-        AND store_id NOT IN (SELECT store_id FROM disabled_endpoints)
+        AND (store_id, webhook) NOT IN (SELECT store_id, webhook FROM disabled_endpoints)
         AND position = (SELECT min(position) FROM outbox WHERE order_id = mine.order_id AND state = 'pending'))";
 
 pub(crate) async fn run_workers(process: Process, core: Core) {

@@ -156,7 +156,7 @@ impl Schedule {
             for _ in 0..20 {
                 let key = store.secret_key();
                 let response = proxy
-                    .call("POST", "/v1/webhook/enable", Some(&key), None)
+                    .call("POST", "/v1/webhooks/enable", Some(&key), None)
                     .await;
                 if response.is_some_and(|(status, _)| status == 200) {
                     break;

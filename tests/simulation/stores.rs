@@ -106,7 +106,7 @@ max = "9999"
             );
         }
         if store.has_webhook {
-            text += "[store.webhook]\nurl = \"https://shop.example/florin\"\n\
+            text += "[[store.webhook]]\nurl = \"https://shop.example/florin\"\n\
                      secret = \"whsec_Y2FuYXJ5LXdlYmhvb2stc2VjcmV0LTkzZDc=\"\n";
         }
     }

@@ -22,8 +22,9 @@ pub use error::{ErrorBody, ErrorCode, Refusal};
 pub use from_json::{from_json, is_obeyed};
 pub use offer::Offer;
 pub use order_view::{
-    BlockedReason, DonationView, Environment, FailureReason, Flow, LatePayment, LineView,
-    OrderView, OwedIn, Receipt, SignedReceipt, Status, StoreView, THEMES, TOKENS,
+    BlockedReason, DonationView, Environment, FailureReason, Flow, LINE_AMOUNT, LatePayment,
+    LineKind, LineView, OrderView, OwedIn, Receipt, SignedReceipt, Status, StoreView, THEMES,
+    TOKENS,
 };
 pub use qr_code::QrCode;
 pub use requests::{

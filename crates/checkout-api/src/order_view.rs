@@ -193,14 +193,43 @@ pub struct OwedIn {
     pub network: String,
 }
 
-/// One line of what is sold.
+/// What a line of an order is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum LineKind {
+    /// Something that is sold.
+    #[default]
+    Item,
+    /// What is taken off: its amount is below zero.
+    Discount,
+    /// A tax that is not in the items' amounts.
+    Tax,
+    /// What the delivery costs.
+    Shipping,
+}
+
+impl LineKind {
+    /// Returns `true` for an item, the kind that JSON leaves out.
+    pub fn is_item(&self) -> bool {
+        *self == Self::Item
+    }
+}
+
+/// The shape of a line's amount: that of `Amount`, with a minus sign before that of a discount.
+pub const LINE_AMOUNT: &str = r"^-?(0|[1-9][0-9]{0,11})(\.[0-9]{1,18})?$";
+
+/// One line of an order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineView {
     /// What it is: 1 to 120 characters.
     #[cfg_attr(feature = "schema", schemars(length(min = 1, max = crate::MAX_TITLE_CHARS)))]
     pub title: String,
-    /// How many.
+    /// What it is; absent for an item. A page does not read it: title and amount say it.
+    #[serde(skip_deserializing, skip_serializing_if = "LineKind::is_item")]
+    pub kind: LineKind,
+    /// How many; 1 for what is no item.
     #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub quantity: u32,
     /// The price of one, in the order's currency; absent when unknown.
@@ -209,7 +238,8 @@ pub struct LineView {
     /// The price of all of them, in the order's currency; absent when unknown. Where every line has
     /// one, they add up to the order's `amount`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub amount: Option<AmountText>,
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = LINE_AMOUNT)))]
+    pub amount: Option<String>,
     /// A picture, at an address that the policy of `/pay` lets load; at most 2048 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image_url: Option<String>,

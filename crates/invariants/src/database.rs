@@ -80,7 +80,8 @@ trait Columns {
 impl Connection for SqliteConnection {
     type Row = SqliteRow;
     const EVENTS: &'static str =
-        "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox USING (order_id, sequence)
+        "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox ON outbox.order_id = events.order_id
+             AND outbox.sequence = events.sequence AND webhook = 'default'
          ORDER BY events.position";
 
     async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<SqliteRow>> {
@@ -101,7 +102,8 @@ impl Columns for SqliteRow {
 impl Connection for PgConnection {
     type Row = PgRow;
     const EVENTS: &'static str =
-        "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox USING (order_id, sequence)
+        "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox ON outbox.order_id = events.order_id
+             AND outbox.sequence = events.sequence AND webhook = 'default'
          ORDER BY events.tx, events.position";
 
     async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<PgRow>> {

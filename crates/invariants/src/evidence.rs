@@ -130,7 +130,7 @@ pub struct Refund {
     pub amount: i128,
 }
 
-/// A row of `events`, with its row of `outbox`.
+/// A row of `events`, with its row of `outbox` for the webhook `default`, the one that the shop's record is of.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// `evt_…`
@@ -142,7 +142,7 @@ pub struct Event {
     /// `order.paid`
     pub kind: String,
     pub payload: String,
-    /// `pending`, `delivered`, `given_up` or `no_webhook`; `None` if it is in no outbox.
+    /// `pending`, `delivered`, `given_up`, `no_webhook` or `unwanted`; `None` if it is in no outbox.
     pub outbox: Option<String>,
 }
 
@@ -232,7 +232,7 @@ impl Evidence {
     pub fn is_wanted(&self, event: &Event) -> bool {
         match &self.shop.subscribed {
             Some(stores) => stores.contains(&event.store),
-            None => event.outbox.as_deref() != Some("no_webhook"),
+            None => !matches!(event.outbox.as_deref(), Some("no_webhook" | "unwanted")),
         }
     }
 

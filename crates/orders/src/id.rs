@@ -101,6 +101,16 @@ text_id! {
         && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'))
 }
 text_id! {
+    /// A webhook of a store: 1 to 32 of `a–z 0–9 -`.
+    WebhookId, "webhook id", "write 1 to 32 small letters, digits and hyphens",
+    |text| StoreId::parse(text).is_ok()
+}
+impl Default for WebhookId {
+    fn default() -> Self {
+        Self("default".to_owned())
+    }
+}
+text_id! {
     /// The store's own name for what it sells, unique per store: 1 to 64 of `A–Z a–z 0–9 _ . : -`.
     Reference, "reference", "write 1 to 64 letters, digits and _ . : -, like order-1017",
     |text| (1..=64).contains(&text.len())

@@ -34,7 +34,7 @@ pub use attempt::{
 /// The words that customers, stores and the database read. `Paid` and `Overpaid` are final. Every other status can still
 /// become one of them, because money that arrives late is found and credited; after an operator has closed the order, only
 /// by another decision.
-pub use florin_checkout_api::{Flow, LatePayment, Status as OrderStatus};
+pub use florin_checkout_api::{Flow, LatePayment, LineKind, Status as OrderStatus};
 
 pub use decide::{
     AppliedDecision, AttentionCause, DecisionError, DecisionKind, DecisionOutcome, FinalDecision,
@@ -42,7 +42,7 @@ pub use decide::{
 pub use event::{Event, EventType};
 pub use id::{
     AttemptId, AuditId, DeliveryId, EndpointHash, EventId, InvalidId, InvoiceId, OrderId,
-    Reference, StoreId, TokenHash, TransactionHint,
+    Reference, StoreId, TokenHash, TransactionHint, WebhookId,
 };
 pub use observation::{Amounts, Observation, ReviewReason};
 pub use order::{NewOrder, Order, OrderLine, PriceSource, Reverted, Snapshot};

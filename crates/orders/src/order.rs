@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::{
-    Attempt, AttemptId, DecisionOutcome, FinalDecision, Flow, LatePayment, OrderId, OrderStatus,
-    PaymentState, Reference, Refund, StoreId, TraceParent,
+    Attempt, AttemptId, DecisionOutcome, FinalDecision, Flow, LatePayment, LineKind, OrderId,
+    OrderStatus, PaymentState, Reference, Refund, StoreId, TraceParent,
 };
 
 /// An order as it was opened. Nothing of it changes afterwards.
@@ -55,14 +55,27 @@ pub struct NewOrder {
 pub struct OrderLine {
     /// What it is, 1 to 120 characters.
     pub title: String,
-    /// How many, 1 at least.
+    /// What it is.
+    #[serde(default, skip_serializing_if = "LineKind::is_item")]
+    pub kind: LineKind,
+    /// How many, 1 at least; 1 of what is no item.
     pub quantity: u32,
     /// The price of one, in the order's currency; absent when unknown.
     pub unit_amount: Option<Amount>,
-    /// The price of all of them, in the order's currency; absent when unknown.
+    /// The price of all of them, in the order's currency, or what a discount takes off; absent when unknown.
     pub amount: Option<Amount>,
     /// A picture, on a host that the operator named.
     pub image_url: Option<String>,
+}
+
+impl OrderLine {
+    /// The amount as it is shown: with a minus sign before that of a discount.
+    pub fn signed_amount(&self) -> Option<String> {
+        self.amount.map(|amount| match self.kind {
+            LineKind::Discount => format!("-{amount}"),
+            _ => amount.to_string(),
+        })
+    }
 }
 
 /// Who named the price.

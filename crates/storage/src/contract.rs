@@ -14,14 +14,14 @@ use florin_orders::fixtures::{
 use florin_orders::{
     Abandoned, Assessment, Attempt, AuditId, Destination, Event, EventId, EventType,
     EventType as E, NewOrder, NewRefund, Observation, OrderId, OrderStatus, PollPriority, Snapshot,
-    StoreId, Stretch, TokenHash, TraceParent, TransactionHint,
+    StoreId, Stretch, TokenHash, TraceParent, TransactionHint, WebhookId,
 };
 use jiff::SignedDuration;
 
 pub(crate) use self::backend::statements;
 use self::backend::{Backend, Test};
 use crate::{
-    Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EmailChange,
+    Delivery, DeliveryFilter, DeliveryOutcome, DueAttempt, DueDelivery, EmailChange, Endpoint,
     EndpointStatus, KeptEmail, NamedTransaction, OpenAttemptError, OpenError, Opened, OrderFilter,
     OrderOperationError, PROBE_INTERVAL, PollQueue, RecordedObservation, Result, Retry, Storage,
     StorageError,
@@ -44,6 +44,11 @@ pub(crate) fn token(number: u8) -> TokenHash {
 
 pub(crate) fn demo() -> StoreId {
     shop("demo")
+}
+
+/// The webhook of the demo store.
+pub(crate) fn hook() -> Endpoint {
+    demo().into()
 }
 
 fn shop(name: &str) -> StoreId {
@@ -80,6 +85,7 @@ pub(crate) fn refund(number: u8, sent: &str) -> NewRefund {
 pub(crate) fn tried(event: &EventId, second: i64, http_status: u16) -> Delivery {
     Delivery {
         event_id: event.clone(),
+        webhook: WebhookId::default(),
         tried_at: at(second),
         took: SignedDuration::ZERO,
         http_status: Some(http_status),
@@ -186,7 +192,7 @@ pub(crate) trait ByNumber: Storage {
 
     /// Leases up to nine events of the demo store that are due.
     async fn due(&self, now: i64) -> Vec<DueDelivery> {
-        let due = self.due_deliveries(&demo(), at(now), at(now + 30), 9).await;
+        let due = self.due_deliveries(&hook(), at(now), at(now + 30), 9).await;
         due.unwrap()
     }
 

@@ -323,7 +323,7 @@ const NOT_COPIED: [&str; 7] = [
     "price_lists",
     "staff_access",
     "static_files",
-    "store_deliveries",
+    "webhooks",
     "write_checks",
 ];
 

@@ -1,10 +1,26 @@
 //! Deliveries: tries at sending an event to a store's webhook.
 
 use async_trait::async_trait;
-use florin_orders::{DeliveryId, EndpointHash, Event, EventId, StoreId, TraceParent};
+use florin_orders::{DeliveryId, EndpointHash, Event, EventId, StoreId, TraceParent, WebhookId};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::Result;
+
+/// A webhook of a store. Its deliveries are its own: one that fails delays those of no other.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Endpoint {
+    /// The store.
+    pub store: StoreId,
+    /// Its webhook.
+    pub webhook: WebhookId,
+}
+
+impl From<StoreId> for Endpoint {
+    fn from(store: StoreId) -> Self {
+        let webhook = WebhookId::default();
+        Self { store, webhook }
+    }
+}
 
 /// An event that should be delivered now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +49,7 @@ pub enum DeliveryOutcome {
     /// The endpoint answered 410. It is disabled: this event and all later ones wait until it is
     /// enabled again.
     Gone(EndpointHash),
-    /// The store has no webhook.
+    /// The store has no such webhook.
     NoWebhook,
 }
 
@@ -69,6 +85,8 @@ pub struct Retry {
 pub struct Delivery {
     /// Which event.
     pub event_id: EventId,
+    /// To which webhook of its store.
+    pub webhook: WebhookId,
     /// When it began.
     pub tried_at: Timestamp,
     /// How long it took.
@@ -110,7 +128,7 @@ pub struct DeliveryFilter {
     pub limit: u32,
 }
 
-/// The status of a store's webhook.
+/// The status of a webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndpointStatus {
     /// Events that wait for delivery.
@@ -140,15 +158,23 @@ pub trait DeliveryStorage: Send + Sync + std::fmt::Debug {
         limit: u32,
     ) -> Result<Option<Vec<Event>>>;
 
-    /// Leases events of a store that are due for delivery, at most `limit`. An event that failed is due when its retry is, after
+    /// Records the webhooks of a store, each with the types of events that it asks for, all when absent: events that happen from
+    /// now on are for them. Returns those that it had before, for which events may still wait.
+    async fn set_webhooks(
+        &self,
+        store: &StoreId,
+        webhooks: Vec<(WebhookId, Option<Vec<String>>)>,
+    ) -> Result<Vec<Endpoint>>;
+
+    /// Leases events that are due for delivery to a webhook, at most `limit`. An event that failed is due when its retry is, after
     /// its endpoint has accepted another one, or in its turn: while it has money, one such event is tried every
     /// [`crate::PROBE_INTERVAL`]. Events of orders with money come first; the last
     /// of the `limit` places is reserved for them. Of each order only the earliest pending event is leased, which keeps the
-    /// events of an order in order. Processes that share a database lease at most [`crate::MAX_DELIVERIES_PER_STORE`] of a
-    /// store at once. Empty while the store's endpoint is disabled.
+    /// events of an order in order. Processes that share a database lease at most [`crate::MAX_DELIVERIES_PER_WEBHOOK`] of a
+    /// webhook at once. Empty while its endpoint is disabled.
     async fn due_deliveries(
         &self,
-        store: &StoreId,
+        endpoint: &Endpoint,
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
@@ -165,16 +191,22 @@ pub trait DeliveryStorage: Send + Sync + std::fmt::Debug {
         filter: &DeliveryFilter,
     ) -> Result<Option<Vec<RecordedDelivery>>>;
 
-    /// Schedules a redelivery of an event, with all its retries. Returns `true` if the store has
-    /// such an event.
-    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool>;
+    /// Schedules a redelivery of an event, with all its retries: to a webhook, or to all that asked for it. Returns `true` if the
+    /// event happened when the store had that webhook.
+    async fn redeliver(
+        &self,
+        store: &StoreId,
+        event: &EventId,
+        webhook: Option<&WebhookId>,
+        now: Timestamp,
+    ) -> Result<bool>;
 
-    /// The status of a store's webhook.
-    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus>;
+    /// The status of a webhook.
+    async fn endpoint_status(&self, endpoint: &Endpoint) -> Result<EndpointStatus>;
 
     /// Enables a disabled endpoint: all waiting events are delivered from now on, with all their
     /// retries. Returns `true` if it was disabled.
-    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool>;
+    async fn enable_endpoint(&self, endpoint: &Endpoint, now: Timestamp) -> Result<bool>;
 
     /// The number of events that wait for delivery, for the operator.
     async fn backlog(&self) -> Result<u64>;

@@ -41,7 +41,7 @@ pub use database::{
 };
 pub use delivery::{
     Delivery, DeliveryFilter, DeliveryOutcome, DeliveryStorage, DisabledEndpoint, DueDelivery,
-    EndpointStatus, RecordedDelivery, Retry,
+    Endpoint, EndpointStatus, RecordedDelivery, Retry,
 };
 pub use error::{
     Failure, FileFault, OpenAttemptError, OpenError, OrderOperationError, Outage, Result,
@@ -51,7 +51,7 @@ pub use expiring::{
     Claim, ExpiringStorage, Fingerprint, MAX_STAFF_ACCESS_PER_STORE, PriceList, RequestId,
     StaffAccess, StoredResponse, TokenGrant,
 };
-pub use limits::{DELAY_REPORT, LeaseClock, MAX_DELIVERIES_PER_STORE, PROBE_INTERVAL};
+pub use limits::{DELAY_REPORT, LeaseClock, MAX_DELIVERIES_PER_WEBHOOK, PROBE_INTERVAL};
 pub use operator::{
     Actor, AuditAction, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry,
     NewDecision, OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, Settlement,

@@ -14,8 +14,8 @@ pub(crate) const BATCH: u32 = 100;
 /// The same for events that are delivered anew, one statement for all.
 pub(crate) const RESTART_BATCH: u32 = 1000;
 
-/// Deliveries to one store at once, over all processes that share a database.
-pub const MAX_DELIVERIES_PER_STORE: u32 = 4;
+/// Deliveries to one webhook at once, over all processes that share a database.
+pub const MAX_DELIVERIES_PER_WEBHOOK: u32 = 4;
 /// How many of them are kept free for events of orders with money, so that a slow store that is sent others learns of a
 /// payment at once.
 pub(crate) const RESERVED_FOR_MONEY: u32 = 1;

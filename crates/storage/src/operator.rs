@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{
     Aggregate, AttemptId, AuditId, DecisionError, DecisionKind, Event, EventId, NewRefund, OrderId,
-    OrderStatus, Reference, RefundError, Snapshot, StoreId,
+    OrderStatus, Reference, RefundError, Snapshot, StoreId, WebhookId,
 };
 use jiff::Timestamp;
 use strum::{EnumString, IntoStaticStr};
@@ -200,15 +200,19 @@ pub enum EventState {
     Delivered,
     /// No further retry.
     GivenUp,
-    /// The store has no webhook.
+    /// The store has no such webhook.
     NoWebhook,
+    /// The webhook asked for other events.
+    Unwanted,
 }
 
-/// An event and its delivery.
+/// An event and its delivery to a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedEvent {
     /// The event.
     pub event: Event,
+    /// The webhook.
+    pub webhook: WebhookId,
     /// The state of its delivery.
     pub state: EventState,
     /// When it is due, while it waits.
@@ -224,7 +228,7 @@ pub struct OrderHistory {
     pub aggregate: Aggregate,
     /// The latest observations of each attempt, at most [`OrderHistory::MOST`] of each.
     pub observations: Vec<StoredObservation>,
-    /// Its events, the latest [`OrderHistory::MOST`], the latest first.
+    /// Its events for each webhook, the latest [`OrderHistory::MOST`], the latest first.
     pub events: Vec<RecordedEvent>,
     /// What people did about it, the latest first, at most [`OrderHistory::MOST`].
     pub audit: Vec<AuditEntry>,
@@ -235,12 +239,12 @@ impl OrderHistory {
     pub const MOST: u32 = 50;
 }
 
-/// An event that the store never accepted.
+/// An event that a webhook never accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GivenUpEvent {
     /// The event.
     pub event: Event,
-    /// Its latest delivery.
+    /// Its latest delivery to that webhook.
     pub latest: Option<RecordedDelivery>,
 }
 

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use florin_money::{Amount, CryptoCode, Currency};
 use florin_orders::{
     Assessment, AttemptId, AuditId, DeliveryId, EndpointHash, Event, EventId, EventType,
-    Observation, OrderId, Reference, Refund, StoreId,
+    Observation, OrderId, Reference, Refund, StoreId, WebhookId,
 };
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
@@ -158,6 +158,7 @@ pub(crate) fn delivery(row: &impl Record) -> Result<RecordedDelivery> {
         kind: row.string("type")?,
         delivery: Delivery {
             event_id,
+            webhook: row.parsed("webhook", WebhookId::parse)?,
             tried_at: row.time("tried_at")?,
             took: SignedDuration::from_millis(row.integer("took_ms")?),
             http_status: row.maybe_number("http_status")?,
@@ -169,12 +170,15 @@ pub(crate) fn delivery(row: &impl Record) -> Result<RecordedDelivery> {
 pub(crate) fn recorded_event(
     row: &impl Record,
     event: Event,
-    deliveries: Vec<RecordedDelivery>,
+    mut deliveries: Vec<RecordedDelivery>,
 ) -> Result<RecordedEvent> {
+    let webhook = row.parsed("webhook", WebhookId::parse)?;
+    deliveries.retain(|one| one.delivery.webhook == webhook);
     let state = row.word("state")?;
     let next_at = row.time("next_at")?;
     Ok(RecordedEvent {
         event,
+        webhook,
         state,
         next_at: (state == EventState::Pending).then_some(next_at),
         deliveries,
@@ -192,6 +196,7 @@ pub(crate) fn disabled_endpoint(row: &impl Record) -> Result<DisabledEndpoint> {
 pub(crate) fn outbox(row: &impl Record) -> Result<Outbox> {
     Ok(Outbox {
         store_id: row.parsed("store_id", StoreId::parse)?,
+        webhook: row.parsed("webhook", WebhookId::parse)?,
         waiting: row.number("waiting")?,
         oldest_at: row.maybe_time("oldest_at")?,
         is_disabled: row.flag("is_disabled")?,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use florin_orders::{OrderId, StoreId};
+use florin_orders::{OrderId, StoreId, WebhookId};
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
 
@@ -190,7 +190,7 @@ pub struct Totals {
     /// Attempts whose latest response needs review by a person, or names another address. Those that are no longer polled do not count,
     /// nor those about which an operator decided.
     pub needing_review: u64,
-    /// The outbox of each store that ever had an event, in no order.
+    /// The outbox of each webhook that ever had an event, in no order.
     pub outboxes: Vec<Outbox>,
     /// What this process committed.
     pub commits: Commits,
@@ -205,11 +205,13 @@ pub struct Totals {
 pub struct Outbox {
     /// The store.
     pub store_id: StoreId,
+    /// Its webhook.
+    pub webhook: WebhookId,
     /// Events that wait for delivery.
     pub waiting: u64,
     /// When the oldest of them happened; absent if none waits.
     pub oldest_at: Option<Timestamp>,
-    /// `true` if the store's endpoint is disabled.
+    /// `true` if its endpoint is disabled.
     pub is_disabled: bool,
 }
 

@@ -15,7 +15,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use axum::{Extension, Json};
 use florin_orders::{DeliveryId, Event, EventId, StoreId};
-use florin_storage::{Actor, AuditAction, DeliveryFilter, NewAuditEntry, StoreScope};
+use florin_storage::{Actor, AuditAction, DeliveryFilter, Endpoint, NewAuditEntry, StoreScope};
 use headers::authorization::Bearer;
 use headers::{Authorization, HeaderMapExt as _};
 use serde::Deserialize;
@@ -189,22 +189,22 @@ pub(crate) async fn redeliver_as(
         Err(_) => id.to_owned(),
     };
     let id = EventId::parse(&id).map_err(|_| OperatorError::NotFound("event or delivery"))?;
-    let storage = &app.storage;
+    let (storage, now) = (&app.storage, app.now());
     let event = storage.event(&actor.scope, &id).await?;
     let event = event.ok_or(OperatorError::NotFound("event or delivery"))?;
     record(app, actor, AuditAction::Redeliver, id.to_string()).await?;
-    storage.redeliver(&event.store_id, &id, app.now()).await?;
+    storage.redeliver(&event.store_id, &id, None, now).await?;
     app.dispatcher_wakeup.send_replace(());
     Ok(event)
 }
 
-/// POST /api/webhooks/{store}/test: sends a signed test event once, and returns what the store responded.
+/// POST /api/webhooks/{store}/{webhook}/test: sends a signed test event once, and returns what the store responded.
 pub(crate) async fn test(
     State(app): State<Arc<AppState>>,
     Extension(actor): Extension<Actor>,
-    Path(store): Path<String>,
+    Path((store, webhook)): Path<(String, String)>,
 ) -> Result<Json<Value>, OperatorError> {
-    let sent = test_as(&app, actor, &store).await?;
+    let (_, sent) = test_as(&app, actor, &store, &webhook).await?;
     let status = sent.http_status();
     let is_accepted = status.is_some_and(|status| (200..300).contains(&status));
     Ok(Json(json!({
@@ -219,17 +219,21 @@ pub(crate) async fn test_as(
     app: &AppState,
     actor: Actor,
     store: &str,
-) -> Result<SendOutcome, OperatorError> {
+    webhook: &str,
+) -> Result<(Endpoint, SendOutcome), OperatorError> {
     let id = StoreId::parse(store).map_err(|_| OperatorError::NotFound("store"))?;
     let config = app.config();
     let store = config.store(&id).filter(|_| actor.scope.contains(&id));
     let store = store.ok_or(OperatorError::NotFound("store"))?;
-    let webhook = store.webhook.as_ref();
-    let webhook = webhook.ok_or_else(|| OperatorError::NoWebhook(id.to_string()))?;
+    let mut webhooks = store.webhooks.iter();
+    let found = webhooks.find(|it| it.key.webhook.as_str() == webhook);
+    let no_webhook = || OperatorError::NoWebhook(id.to_string(), webhook.to_owned());
+    let webhook = found.ok_or_else(no_webhook)?;
     record(app, actor, AuditAction::TestWebhook, id.to_string()).await?;
     let now = app.now();
     let event = test_event(&id, app.random_order_id(), now);
-    Ok(app.webhooks.send(webhook, &event, now).await)
+    let sent = app.webhooks.send(webhook, &event, now).await;
+    Ok((webhook.key.clone(), sent))
 }
 
 pub(crate) async fn record(

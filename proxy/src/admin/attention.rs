@@ -229,8 +229,9 @@ fn detail(
                 let waiting = outbox.waiting;
                 is_late.then(|| {
                     format!(
-                        "{}: {waiting}, the oldest happened {} ago.",
+                        "{}, {}: {waiting}, the oldest happened {} ago.",
                         outbox.store_id,
+                        outbox.webhook,
                         duration(oldest, now)
                     )
                 })

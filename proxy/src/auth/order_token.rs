@@ -3,7 +3,7 @@
 //! ```text
 //! header   {"alg": "HS256", "kid": "k1", "typ": "JWT"?}
 //! payload  {"aud": public_url, "store": id, "reference": reference, "amount": "19.90", "currency": "USD", "iat": …, "exp": …,
-//!           "title": title?, "return_url": URL?, "cancel_url": URL?, "lines": [{"title", "quantity"?, "unit_amount"?, "amount"?, "image_url"?}]?}
+//!           "title": title?, "return_url": URL?, "cancel_url": URL?, "lines": [{"title", "kind"?, "quantity"?, "unit_amount"?, "amount"?, "image_url"?}]?}
 //! ```
 //!
 //! The signature is compared, in constant time, before anything of the payload is read. The key is found by its `kid`

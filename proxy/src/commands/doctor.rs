@@ -253,10 +253,11 @@ async fn webhooks(config: &Config) -> anyhow::Result<Vec<Finding>> {
     let sender = WebhookSender::new()?;
     let mut findings = Vec::new();
     for store in &config.stores {
-        if let Some(webhook) = &store.webhook {
+        for webhook in &store.webhooks {
             let now = SystemClock.now();
-            let sent = probe(&sender, &store.id, webhook, &SystemRandom, now).await;
-            findings.push(endpoint(format!("store.{}.webhook.url", store.id), sent));
+            let sent = probe(&sender, webhook, &SystemRandom, now).await;
+            let key = format!("store.{}.webhook.{}.url", store.id, webhook.key.webhook);
+            findings.push(endpoint(key, sent));
         }
     }
     Ok(findings)

@@ -173,7 +173,7 @@ pub(crate) fn run(init: &Init, file: Option<&Path>, json: bool) -> anyhow::Resul
     let (name, receiver) = init.language.receiver();
     let place = match secrets.get("store.webhook.secret") {
         Some(file) => format!("in {}", file.display()),
-        None => "`secret` of [store.webhook]".to_owned(),
+        None => "`secret` of [[store.webhook]]".to_owned(),
     };
     println!("\nYour server's receiver of webhooks, {name}. WEBHOOK_SECRET is {place}:\n");
     for line in receiver.lines() {

@@ -154,6 +154,9 @@ pub(crate) enum Webhooks {
     Test {
         /// The store
         store: String,
+        /// Its webhook
+        #[arg(default_value = "default")]
+        webhook: String,
     },
 }
 
@@ -218,8 +221,8 @@ impl Action for Deliveries {
 
 impl Action for Webhooks {
     fn run(&self, client: &OperatorClient, json: bool) -> anyhow::Result<()> {
-        let Self::Test { store } = self;
-        let response = client.post(&["webhooks", store, "test"], None)?;
+        let Self::Test { store, webhook } = self;
+        let response = client.post(&["webhooks", store, webhook, "test"], None)?;
         let message = text(&response.value, "message");
         let is_accepted = response.value["accepted"] == true;
         if json || is_accepted {
@@ -234,7 +237,7 @@ impl Action for Webhooks {
     }
 }
 
-const DELIVERY: &str = "id tried_at type http_status took_ms note";
+const DELIVERY: &str = "id tried_at webhook type http_status took_ms note";
 const REFUND: &str = "at amount_in_crypto crypto_code amount transaction_hash";
 const ORDER: &str = "id store reference title status amount currency created_at expires_at settled_at version \
                      attention_since";
@@ -343,7 +346,7 @@ fn history(history: &Value) -> String {
         (
             "Events, the latest first",
             &events,
-            "id created_at state type next_at",
+            "id created_at webhook state type next_at",
         ),
         ("Deliveries, by event", &deliveries, DELIVERY),
         (

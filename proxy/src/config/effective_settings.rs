@@ -194,7 +194,7 @@ api_secret = "canary-1"
 [[store]]
 id = "demo"
 secret_key = ["canary-2", "canary-3"]
-[store.webhook]
+[[store.webhook]]
 url = "https://shop.example/canary-4"
 secret = "canary-5"
 [[store.product]]
@@ -210,7 +210,7 @@ price = "19.90"
             ("gateway.quote_ttl_seconds", "60 (default)"),
             ("gateway.api_secret", "set"),
             ("store.demo.secret_key", "set"),
-            ("store.demo.webhook.url", "https://shop.example"),
+            ("store.demo.webhook.0.url", "https://shop.example"),
             ("operator", "none"),
         ] {
             let found = settings.iter().find(|setting| setting.key == key);

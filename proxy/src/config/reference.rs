@@ -213,7 +213,7 @@ mod tests {
         ];
         let page = template("A file.", &values);
         let parsed: Table = page.parse().unwrap();
-        let url = &parsed["store"][0]["webhook"]["url"];
+        let url = &parsed["store"][0]["webhook"][0]["url"];
         assert_eq!(url.as_str(), Some("https://shop.example/\"x\""));
         assert!(!parsed.contains_key("listen"));
         let is_setting = |line: &&str| line.starts_with('#') && !line.starts_with("# ");

@@ -331,6 +331,8 @@ fn check_value(
         ) && schema_for(schema, Kind::String).is_some();
         let remedy = if is_unquoted {
             "; write it in quotes"
+        } else if value.is_table() {
+            "; write its heading in double brackets, as [[store]]"
         } else {
             ""
         };

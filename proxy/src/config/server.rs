@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use florin_checkout_api::Environment;
 use florin_orders::StoreId;
-use florin_storage::PostgresOptions;
+use florin_storage::{Endpoint, PostgresOptions};
 use ipnet::IpNet;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -19,7 +19,7 @@ use crate::config::sections::{
     DatabaseTable, Operator, OperatorTable, RateLimit, Tracing, TracingTable, check_database_url,
     database, database_url, database_url_direct, operators, tracing,
 };
-use crate::config::store::{Store, StoreTable, store};
+use crate::config::store::{Store, StoreTable, Webhook, store};
 use crate::config::web_address::{Origin, network, open_to_all, web_address};
 use crate::config::{Errors, Problem, Problems};
 
@@ -62,6 +62,11 @@ pub struct Config {
 impl Config {
     pub(crate) fn store(&self, id: &StoreId) -> Option<&Store> {
         self.stores.iter().find(|store| store.id == *id)
+    }
+
+    pub(crate) fn webhook(&self, endpoint: &Endpoint) -> Option<&Webhook> {
+        let mut webhooks = self.store(&endpoint.store)?.webhooks.iter();
+        webhooks.find(|webhook| webhook.key == *endpoint)
     }
 
     /// The address of the database itself, past a pooler.

@@ -3,12 +3,14 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use florin_money::{Amount, Currency, Price};
-use florin_orders::{EndpointHash, StoreId};
+use florin_orders::{EndpointHash, EventType, StoreId, WebhookId};
+use florin_storage::Endpoint;
 use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
+use strum::VariantArray as _;
 use url::Url;
 
 use crate::config::Errors;
@@ -51,7 +53,7 @@ pub struct Store {
     /// In `currency`.
     pub(crate) tolerance: Amount,
     /// Where its events are delivered.
-    pub webhook: Option<Webhook>,
+    pub webhooks: Vec<Webhook>,
     pub(crate) theme: String,
     /// What differs from the theme: CSS values by the names in [`florin_checkout_api::TOKENS`].
     pub(crate) theme_tokens: Vec<(&'static str, String)>,
@@ -174,7 +176,8 @@ pub(crate) struct StoreTable {
     /// each product's price; of another order that is cheaper, nothing may be missing.
     #[schemars(extend("x-default" = "0"))]
     pub(crate) underpayment_tolerance: Option<String>,
-    pub(crate) webhook: Option<WebhookTable>,
+    #[serde(default)]
+    pub(crate) webhook: Vec<WebhookTable>,
     #[serde(default)]
     pub(crate) theme: ThemeTable,
     #[serde(default)]
@@ -231,10 +234,14 @@ pub(crate) fn store(errors: &mut Errors, table: StoreTable, is_test: bool) -> Op
     let merchant_id = table.merchant_id.map(merchant_id).transpose();
     let merchant_id = errors.record(&key("merchant_id"), merchant_id);
     let (theme, theme_tokens) = theme(errors, &table.id, table.theme);
-    let webhook = table.webhook.and_then(|hook| {
-        let found = webhook(hook, is_test);
-        errors.record(&key("webhook"), found)
-    });
+    let ids = table.webhook.iter().map(|hook| &hook.id);
+    errors.require_distinct(&key("webhook"), "id", ids);
+    let mut webhooks = Vec::new();
+    for hook in table.webhook {
+        let key = key(&format!("webhook.{}", hook.id));
+        let found = webhook(&table.id, hook, is_test);
+        webhooks.extend(errors.record(&key, found));
+    }
     let skus = table.product.iter().map(|product| &product.sku);
     errors.require_distinct(&key("product"), "sku", skus);
     let mut products = Vec::new();
@@ -268,7 +275,7 @@ pub(crate) fn store(errors: &mut Errors, table: StoreTable, is_test: bool) -> Op
         staff_pages,
         time_zone: time_zone?,
         tolerance: tolerance?,
-        webhook,
+        webhooks,
         theme,
         theme_tokens,
         products,
@@ -295,7 +302,7 @@ fn link_address(text: &str, may_be_mail: bool) -> Result<(), String> {
     web_address(text).map(|_| ())
 }
 
-// `[store.webhook]`: where a store's events are delivered.
+// `[[store.webhook]]`: where a store's events are delivered.
 
 /// Bytes of a webhook secret. Source: Standard Webhooks 1.0.0, "Signature scheme": between 24 and 64.
 const WEBHOOK_SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
@@ -303,6 +310,10 @@ const WEBHOOK_SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 /// Where a store's events are delivered.
 #[derive(Debug)]
 pub struct Webhook {
+    /// Its store, and its id there.
+    pub key: Endpoint,
+    /// The types of events that are for it; `None` for all.
+    pub(crate) events: Option<Vec<String>>,
     /// The endpoint.
     pub url: Url,
     /// What deliveries are signed with.
@@ -318,10 +329,17 @@ impl Webhook {
     }
 }
 
-/// Where the store's events are delivered. Without this section, they are not.
+/// Where the store's events are delivered; several are independent of each other. Without this section, events are not delivered.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WebhookTable {
+    /// 1 to 32 small letters, digits and hyphens: its name in lists of deliveries. One with another id is another webhook: it gets
+    /// the events that happen from then on.
+    #[serde(default = "default_webhook")]
+    pub(crate) id: String,
+    /// The types of events that it gets, like `["order.paid", "order.reverted"]`.
+    #[schemars(extend("x-default" = "all"))]
+    pub(crate) events: Option<Vec<String>>,
     /// Where events are delivered: https, or http on loopback.
     #[schemars(extend("x-shown" = "origin"))]
     pub(crate) url: String,
@@ -334,7 +352,21 @@ pub(crate) struct WebhookTable {
     pub(crate) dangerous_allow_private_targets: bool,
 }
 
-pub(crate) fn webhook(table: WebhookTable, is_test: bool) -> Result<Webhook, String> {
+fn default_webhook() -> String {
+    WebhookId::default().to_string()
+}
+
+fn webhook(store: &str, table: WebhookTable, is_test: bool) -> Result<Webhook, String> {
+    let webhook = WebhookId::parse(&table.id).map_err(|error| format!("id: {error}"))?;
+    let mut events = table.events.iter().flatten();
+    if let Some(event) = events.find(|event| EventType::parse(event).is_none()) {
+        let known: Vec<&str> = EventType::VARIANTS.iter().map(|it| (*it).into()).collect();
+        let known = known.join(", ");
+        let message = "or the same with donation. in place of order.";
+        return Err(format!(
+            "events: {event:?} is unknown: write some of {known}, {message}"
+        ));
+    }
     let private = table.dangerous_allow_private_targets;
     if private && !is_test {
         return Err("dangerous_allow_private_targets is for the environment test alone".into());
@@ -347,7 +379,10 @@ pub(crate) fn webhook(table: WebhookTable, is_test: bool) -> Result<Webhook, Str
             table.url
         ));
     }
+    let store = StoreId::parse(store).map_err(|_| "the id of its store is wrong")?;
     Ok(Webhook {
+        key: Endpoint { store, webhook },
+        events: table.events.filter(|events| !events.is_empty()),
         url,
         secrets: webhook_secrets(table.secret, table.secret_file)?,
         dangerous_allow_private_targets: private,

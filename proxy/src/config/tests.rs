@@ -19,7 +19,7 @@ name = "Demo shop"
 origins = ["http://127.0.0.1:8081"]
 secret_key = "sk_0123456789abcdef0123456789abcdef"
 token_keys = [{ kid = "k1", secret = "tk_0123456789abcdef0123456789abcdef" }]
-[store.webhook]
+[[store.webhook]]
 url = "https://shop.example/florin"
 secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 [[store.product]]
@@ -203,6 +203,10 @@ store.demo.theme.font
 store.demo.theme.density
     name = "Demo shop" => theme = { density = "0.7" } | theme = { density = "1.51" } | theme = { density = "compact" }
 store.demo.webhook
+    [[store.webhook]] => [store.webhook]
+store.demo.webhook.default
+    [[store.product]] => [[store.webhook]]\nurl = "https://shop.example/b"\nsecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"\n[[store.product]]
+    shop.example/florin" => shop.example/florin"\nevents = ["order.payed"]
     "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" => "whsec_c2hvcnQ=" | "x" | [] | ["a", "b", "c"]
     "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" => ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_dG9vIHNob3J0"]
     https://shop.example/florin => https://127.0.0.1/ | https://127.1/ | https://0x7f.1/ | https://2130706433/
@@ -317,7 +321,7 @@ fn production_is_encrypted_and_public() {
     let webhook = with(private, "[[store.product]]");
     let logo = with("logo_url = \"http://127.0.0.1:8081/a.svg\"", "origins");
     for (text, key) in [
-        (webhook, "store.demo.webhook"),
+        (webhook, "store.demo.webhook.default"),
         (logo, "store.demo.logo_url"),
     ] {
         assert!(loaded(&text, &[]).is_ok(), "{key}");

@@ -5,7 +5,8 @@ use std::num::NonZeroU32;
 use florin_checkout_api::check_title;
 use florin_money::{Amount, AmountText, Currency, Price};
 use florin_orders::{
-    EventType, Flow, NewOrder, OrderId, OrderLine, PriceSource, Reference, Snapshot, StoreId,
+    EventType, Flow, LineKind, NewOrder, OrderId, OrderLine, PriceSource, Reference, Snapshot,
+    StoreId,
 };
 use florin_storage::{OpenError, StorageError};
 use jiff::{SignedDuration, Timestamp};
@@ -174,6 +175,7 @@ pub(crate) fn product(
     let title = title.unwrap_or_else(|| product.title.clone());
     let line = OrderLine {
         title: product.title.clone(),
+        kind: LineKind::Item,
         quantity,
         unit_amount: Some(product.price.amount()),
         amount: Some(price.amount()),

@@ -105,9 +105,10 @@ fn requires_email(order: &Order, store: &Store) -> bool {
 pub(crate) fn line_view(line: &OrderLine) -> LineView {
     LineView {
         title: line.title.clone(),
+        kind: line.kind,
         quantity: line.quantity,
         unit_amount: line.unit_amount.map(Amount::to_text),
-        amount: line.amount.map(Amount::to_text),
+        amount: line.signed_amount(),
         image_url: line.image_url.clone(),
     }
 }

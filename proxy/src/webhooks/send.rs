@@ -223,6 +223,8 @@ pub(crate) mod tests {
 
     fn webhook(url: &str, anywhere: bool) -> Webhook {
         Webhook {
+            key: StoreId::parse("demo").unwrap().into(),
+            events: None,
             url: Url::parse(url).unwrap(),
             secrets: WebhookSecrets::new([vec![7; 32]]),
             dangerous_allow_private_targets: anywhere,

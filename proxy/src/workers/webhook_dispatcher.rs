@@ -5,37 +5,41 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use florin_orders::{EndpointHash, Event, StoreId};
+use florin_orders::{EndpointHash, Event, WebhookId};
 use florin_storage::{
-    Delivery, DeliveryOutcome, DueDelivery, MAX_DELIVERIES_PER_STORE, PROBE_INTERVAL, Retry,
+    Delivery, DeliveryOutcome, DueDelivery, Endpoint, MAX_DELIVERIES_PER_WEBHOOK, PROBE_INTERVAL,
+    Retry,
 };
 use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinSet;
 
-use crate::config::{Config, Webhook};
+use crate::config::{Config, Store, Webhook};
 use crate::spans::Recording;
 use crate::state::{AppState, error_unless_outage};
 use crate::trace;
 use crate::webhooks::send::{SendOutcome, StoreResponse};
 use crate::webhooks::{JITTER_PERCENT, LONGEST_DELIVERY, early_pause, pause};
 
-/// Deliveries to one store at once. The storage leases one fewer of events that carry no money.
-const CONCURRENT_DELIVERIES: usize = MAX_DELIVERIES_PER_STORE as usize;
+/// Deliveries to one webhook at once. The storage leases one fewer of events that carry no money.
+const CONCURRENT_DELIVERIES: usize = MAX_DELIVERIES_PER_WEBHOOK as usize;
 /// Longer than a delivery takes. A delivery in flight when the process died is repeated with the same id.
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
-/// Runs until the process ends. Each store has its own dispatcher, so that a slow store delays no other. A reload of the
-/// configuration starts those of new stores.
+/// Runs until the process ends. Each webhook has its own dispatcher, so that a slow one delays no other. A reload of the
+/// configuration starts those of new webhooks. That of a removed one records that its events are for nothing.
 pub(crate) async fn run(app: Arc<AppState>) {
     let mut reloaded = app.reloaded.subscribe();
     let mut running = BTreeSet::new();
-    let mut dispatchers: JoinSet<StoreId> = JoinSet::new();
+    let mut dispatchers: JoinSet<Endpoint> = JoinSet::new();
     loop {
+        let mut has_failed = false;
         if !app.shutdown.is_cancelled() {
-            for store in &app.config().stores {
-                if running.insert(store.id.clone()) {
-                    dispatchers.spawn(dispatch_store(app.clone(), store.id.clone()));
+            let endpoints = set_webhooks(&app).await;
+            has_failed = endpoints.is_err();
+            for endpoint in endpoints.into_iter().flatten() {
+                if running.insert(endpoint.clone()) {
+                    dispatchers.spawn(dispatch_to(app.clone(), endpoint));
                 }
             }
         }
@@ -44,74 +48,99 @@ pub(crate) async fn run(app: Arc<AppState>) {
                 running.remove(&ended.expect("a dispatcher does not panic"));
             }
             Ok(()) = reloaded.changed(), if !app.shutdown.is_cancelled() => {}
+            () = app.clock.sleep(MAX_SLEEP), if has_failed => {}
             else => return,
         }
     }
 }
 
-/// Delivers to one store until the process ends or the store is gone from the configuration; then finishes the deliveries in
+/// Records the webhooks of all stores, for the events that happen from now on. Returns them, and those for which events may still
+/// wait.
+pub(crate) async fn set_webhooks(app: &AppState) -> Result<Vec<Endpoint>, ()> {
+    let (config, mut endpoints) = (app.config(), Vec::new());
+    for store in &config.stores {
+        let webhooks = store.webhooks.iter();
+        let webhooks = webhooks.map(|it| (it.key.webhook.clone(), it.events.clone()));
+        let before = app.storage.set_webhooks(&store.id, webhooks.collect());
+        endpoints.extend(before.await.map_err(|error| {
+            error_unless_outage!(error, "failed to record the webhooks of a store");
+        })?);
+        endpoints.extend(configured(store));
+    }
+    Ok(endpoints)
+}
+
+/// The webhooks of a store; the events of one without any are for the default.
+fn configured(store: &Store) -> Vec<Endpoint> {
+    let keys: Vec<_> = store.webhooks.iter().map(|it| it.key.clone()).collect();
+    if keys.is_empty() {
+        return vec![store.id.clone().into()];
+    }
+    keys
+}
+
+/// Delivers to one webhook until the process ends or the store is gone from the configuration; then finishes the deliveries in
 /// flight.
-async fn dispatch_store(app: Arc<AppState>, store: StoreId) -> StoreId {
+async fn dispatch_to(app: Arc<AppState>, endpoint: Endpoint) -> Endpoint {
     let mut reloaded = app.reloaded.subscribe();
-    enable_if_url_changed(&app, &store).await;
+    enable_if_url_changed(&app, &endpoint).await;
     let mut wakeup = app.dispatcher_wakeup.subscribe();
     let mut deliveries = JoinSet::new();
-    while !app.shutdown.is_cancelled() && app.config().store(&store).is_some() {
-        start_deliveries(&app, &store, &mut deliveries).await;
+    while !app.shutdown.is_cancelled() && app.config().store(&endpoint.store).is_some() {
+        start_deliveries(&app, &endpoint, &mut deliveries).await;
         let has_room = deliveries.len() < CONCURRENT_DELIVERIES;
         tokio::select! {
             () = app.shutdown.cancelled() => {}
-            Ok(()) = reloaded.changed() => enable_if_url_changed(&app, &store).await,
+            Ok(()) = reloaded.changed() => enable_if_url_changed(&app, &endpoint).await,
             _ = wakeup.changed(), if has_room => {}
             () = app.clock.sleep(MAX_SLEEP), if has_room => {}
             Some(ended) = deliveries.join_next() => ended.expect("a delivery does not panic"),
         }
     }
     while deliveries.join_next().await.is_some() {}
-    store
+    endpoint
 }
 
-/// Delivers once what is due, to every store, within the limits.
+/// Delivers once what is due, to every webhook, within the limits.
 pub(crate) async fn dispatch_once(app: &Arc<AppState>) {
     let mut deliveries = JoinSet::new();
     let config = app.config();
-    for store in &config.stores {
-        let mut of_store = JoinSet::new();
-        start_deliveries(app, &store.id, &mut of_store).await;
-        deliveries.spawn(of_store.join_all());
+    for endpoint in config.stores.iter().flat_map(configured) {
+        let mut of_endpoint = JoinSet::new();
+        start_deliveries(app, &endpoint, &mut of_endpoint).await;
+        deliveries.spawn(of_endpoint.join_all());
     }
     deliveries.join_all().await;
 }
 
-async fn start_deliveries(app: &Arc<AppState>, store: &StoreId, deliveries: &mut JoinSet<()>) {
+async fn start_deliveries(app: &Arc<AppState>, endpoint: &Endpoint, deliveries: &mut JoinSet<()>) {
     let free = CONCURRENT_DELIVERIES - deliveries.len();
-    for due in fetch_due(app, store, free).await {
+    for due in fetch_due(app, endpoint, free).await {
         // Read after the lease: of a store that a reload has removed nothing is recorded, and the lease ends by itself.
         let config = app.config();
-        if config.store(store).is_some() {
+        if config.store(&endpoint.store).is_some() {
             let trace = due.traceparent;
-            deliveries.spawn(trace::within(trace, deliver(app.clone(), config, due)));
+            let delivering = deliver(app.clone(), config, endpoint.clone(), due);
+            deliveries.spawn(trace::within(trace, delivering));
         }
     }
 }
 
-/// Re-enables a store's webhook if its URL has changed since it answered 410.
-async fn enable_if_url_changed(app: &AppState, store: &StoreId) {
+/// Re-enables a webhook if its URL has changed since it answered 410, or it was removed: then nothing waits for it.
+async fn enable_if_url_changed(app: &AppState, endpoint: &Endpoint) {
     let config = app.config();
-    let configured = config.store(store).and_then(|store| store.webhook.as_ref());
-    let Some(here) = configured.map(Webhook::endpoint) else {
-        return;
-    };
-    let storage = &app.storage;
+    let here = config.webhook(endpoint).map(Webhook::endpoint);
+    let (storage, now) = (&app.storage, app.now());
     let restored = async {
-        match storage.endpoint_status(store).await?.gone {
-            Some(gone) if gone.endpoint != here => storage.enable_endpoint(store, app.now()).await,
+        match storage.endpoint_status(endpoint).await?.gone {
+            Some(it) if Some(it.endpoint) != here => storage.enable_endpoint(endpoint, now).await,
             _ => Ok(false),
         }
     };
+    let Endpoint { store, webhook } = endpoint;
     match restored.await {
         Ok(true) => {
-            tracing::info!(%store, "the store's webhook has a new URL: events are sent again");
+            tracing::info!(%store, %webhook, "the webhook that answered 410 has a new URL or was removed");
         }
         Ok(false) => {}
         Err(error) => {
@@ -120,26 +149,24 @@ async fn enable_if_url_changed(app: &AppState, store: &StoreId) {
     }
 }
 
-async fn fetch_due(app: &AppState, store: &StoreId, free: usize) -> Vec<DueDelivery> {
+async fn fetch_due(app: &AppState, endpoint: &Endpoint, free: usize) -> Vec<DueDelivery> {
     let limit = u32::try_from(free).unwrap_or(u32::MAX);
     if limit == 0 {
         return Vec::new();
     }
     let now = app.now();
     let storage = &app.storage;
-    let due = storage.due_deliveries(store, now, now + LEASE, limit).await;
-    due.unwrap_or_else(|error| {
+    let due = storage.due_deliveries(endpoint, now, now + LEASE, limit);
+    due.await.unwrap_or_else(|error| {
         error_unless_outage!(error, "failed to read due events");
         Vec::new()
     })
 }
 
-async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
+async fn deliver(app: Arc<AppState>, config: Arc<Config>, endpoint: Endpoint, due: DueDelivery) {
     let event = &due.event;
     let tried_at = app.now();
-    let webhook = config
-        .store(&event.store_id)
-        .and_then(|store| store.webhook.as_ref());
+    let webhook = config.webhook(&endpoint);
     let span = webhook.and_then(|_| {
         app.spans
             .client(|| format!("deliver {}", event.kind).into())
@@ -175,6 +202,7 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
     }
     let delivery = Delivery {
         event_id: event.id.clone(),
+        webhook: endpoint.webhook,
         tried_at,
         took,
         http_status: sent.as_ref().and_then(SendOutcome::http_status),
@@ -185,11 +213,11 @@ async fn deliver(app: Arc<AppState>, config: Arc<Config>, due: DueDelivery) {
     if let Err(error) = app.storage.record_delivery(&delivery, outcome).await {
         error_unless_outage!(error, event = %event.id, "failed to record a delivery");
     }
-    report(event, sent.as_ref(), outcome);
+    report(event, &delivery.webhook, sent.as_ref(), outcome);
 }
 
 /// Logs a delivery. The store's response body stays out of the log.
-fn report(event: &Event, sent: Option<&SendOutcome>, outcome: DeliveryOutcome) {
+fn report(event: &Event, to: &WebhookId, sent: Option<&SendOutcome>, outcome: DeliveryOutcome) {
     let status = sent.and_then(SendOutcome::http_status);
     let failure = sent.and_then(|sent| match sent {
         SendOutcome::Failed(reason) => Some(reason.as_str()),
@@ -198,15 +226,15 @@ fn report(event: &Event, sent: Option<&SendOutcome>, outcome: DeliveryOutcome) {
     let (kind, store, event) = (&event.kind, &event.store_id, &event.id);
     match outcome {
         DeliveryOutcome::GivenUp => tracing::error!(
-            %event, %store, status, failure,
+            %event, %store, webhook = %to, status, failure,
             "an event was given up: the store has to read it by GET /v1/events"
         ),
         DeliveryOutcome::Gone(_) => tracing::error!(
-            %event, %store, status,
+            %event, %store, webhook = %to, status,
             "a store's endpoint says that it is gone: nothing more is sent to it. Events wait until the store calls \
-             POST /v1/webhook/enable or its webhook.url is another one"
+             POST /v1/webhooks/enable or its webhook.url is another one"
         ),
-        _ => tracing::info!(%event, %store, kind, status, failure, "delivery"),
+        _ => tracing::info!(%event, %store, webhook = %to, kind, status, failure, "delivery"),
     }
 }
 

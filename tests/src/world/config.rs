@@ -124,7 +124,7 @@ fn webhook_section(environment: &str, webhook: SocketAddr) -> String {
         return String::new();
     }
     format!(
-        "[store.webhook]\nurl = \"http://{webhook}/florin\"\nsecret = \"{WEBHOOK}\"\n\
+        "[[store.webhook]]\nurl = \"http://{webhook}/florin\"\nsecret = \"{WEBHOOK}\"\n\
          dangerous_allow_private_targets = true"
     )
 }

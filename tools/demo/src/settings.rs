@@ -175,7 +175,7 @@ token_keys = [{{ kid = "k1", secret = "{token_key}" }}]
 return_url = "http://127.0.0.1:{shop}/thanks"
 support_url = "mailto:help@quiet-goods.example"
 
-[store.webhook]
+[[store.webhook]]
 url = "http://127.0.0.1:{shop}/florin"
 secret = "{webhook_secret}"
 # The shop runs on this machine; allowed in the environment `test` alone.

@@ -23,11 +23,12 @@ export const createAbout = (sold, words, locale, heading) => {
     return image;
   };
   const lines = order.lines || [];
-  const [single] = lines;
-  const areLines = lines.length > 1 || (single && (single.quantity > 1 || single.image_url));
+  // Several lines say what the order is: its title is for screen readers.
+  const [single, second] = lines;
+  const areLines = second || (single && (single.quantity > 1 || single.image_url));
   const items = lines.map(({ quantity, title, amount, image_url: url }) => {
     const count = String(quantity);
-    const isTitle = lines.length === 1 && title === order.title;
+    const isTitle = !second && title === order.title;
     const written = quantity === 1 ? title : text(isTitle ? 'quantity' : 'line', { count, title });
     return h('li', {}, isPage(url) && picture('picture', String(url), '40'), h('bdi', {}, written), amount && ltr(money(amount)));
   });
@@ -39,10 +40,10 @@ export const createAbout = (sold, words, locale, heading) => {
       isPage(store.logo_url) ? picture('logo', String(store.logo_url), '28') : h('span', { class: 'initial', 'aria-hidden': 'true' }, initial(store.name)),
       h('bdi', {}, store.name),
       order.environment === 'test' && h('span', { class: 'test', title: text('test_hint') }, text('test'))),
-    h(heading, { class: 'title' }, h('bdi', {}, order.title)),
+    h(heading, { class: second ? 'unseen' : 'title' }, h('bdi', {}, order.title)),
     price && h('p', { class: 'price', part: 'price' }, ltr(price)),
     areLines && h('div', { class: 'lines', role: 'group', 'aria-label': text('items'), 'data-testid': 'lines' },
       h('ul', {}, ...items),
-      rest.length > 0 && h('details', {}, h('summary', {}, plural('items_more', rest.length, String(rest.length))), h('ul', {}, ...rest)),
-      lines.length > 1 && lines.every(({ amount }) => amount) && h('p', { class: 'total' }, h('span', {}, text('total')), ltr(price))));
+      rest[0] && h('details', {}, h('summary', {}, plural('items_more', rest.length, String(rest.length))), h('ul', {}, ...rest)),
+      second && lines.every(({ amount }) => amount) && h('p', { class: 'total' }, h('span', {}, text('total')), ltr(price))));
 };

@@ -7,6 +7,7 @@
 -- attempt:       creating → open | refused | outcome_unknown | blocked
 -- payment_state: what the latest observation said of an open attempt
 -- outbox:        pending → delivered | given_up | no_webhook   (redelivery: back to pending)
+--                unwanted: the webhook asked for other events (redelivery: pending)
 --
 -- Every transaction that writes an order, its attempts or its outbox locks the order's row first.
 
@@ -231,6 +232,8 @@ CREATE INDEX events_by_position ON events (position);
 CREATE TABLE outbox (
     order_id      text NOT NULL,
     sequence      bigint NOT NULL,
+    -- A webhook of the store; `default` of one without any.
+    webhook       text NOT NULL,
     position      bigint NOT NULL,
     store_id      text NOT NULL,
     state         text NOT NULL DEFAULT 'pending',
@@ -248,34 +251,41 @@ CREATE TABLE outbox (
     priority      smallint NOT NULL DEFAULT 1 CHECK (priority IN (0, 1)),
     -- Delivered before a redelivery was requested: no later event waits for it.
     was_delivered boolean NOT NULL DEFAULT false,
-    -- No earlier pending event of the same order waits for the store's first acceptance. Only a head is delivered.
+    -- No earlier pending event of the same order waits for the webhook's first acceptance. Only a head is delivered.
     is_head       boolean NOT NULL,
     leased_by     text,
     leased_until  timestamptz,
-    PRIMARY KEY (order_id, sequence),
+    PRIMARY KEY (order_id, sequence, webhook),
     FOREIGN KEY (order_id, sequence) REFERENCES events (order_id, sequence)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
-CREATE INDEX outbox_heads ON outbox (store_id, priority, next_at, position) WHERE is_head;
-CREATE INDEX outbox_waiting ON outbox (store_id, priority, early_from) WHERE is_head AND early_from IS NOT NULL;
-CREATE INDEX outbox_pending ON outbox (store_id, position) WHERE state = 'pending';
+CREATE INDEX outbox_heads ON outbox (store_id, webhook, priority, next_at, position) WHERE is_head;
+CREATE INDEX outbox_waiting ON outbox (store_id, webhook, priority, early_from) WHERE is_head AND early_from IS NOT NULL;
+CREATE INDEX outbox_pending ON outbox (store_id, webhook, position) WHERE state = 'pending';
 CREATE INDEX outbox_by_plan ON outbox (planned_at) WHERE state = 'pending';
-CREATE INDEX outbox_leased ON outbox (store_id, leased_until) WHERE leased_until IS NOT NULL;
+CREATE INDEX outbox_leased ON outbox (store_id, webhook, leased_until) WHERE leased_until IS NOT NULL;
 CREATE INDEX outbox_given_up ON outbox (position) WHERE state = 'given_up';
 CREATE INDEX outbox_given_up_by_store ON outbox (store_id, position) WHERE state = 'given_up';
 
--- A row to lock for each store, while its deliveries in progress are counted.
-CREATE TABLE store_deliveries (
-    store_id    text PRIMARY KEY,
-    -- When the store's endpoint last accepted an event while others waited.
-    accepted_at timestamptz,
+-- The webhooks of the stores: rows to lock, while their deliveries in progress are counted.
+CREATE TABLE webhooks (
+    store_id      text NOT NULL,
+    webhook       text NOT NULL,
+    -- Events that happen are for it.
+    is_configured boolean NOT NULL DEFAULT false,
+    -- The types that it asks for, each between blanks; NULL for all.
+    events        text,
+    -- When it last accepted an event while others waited.
+    accepted_at   timestamptz,
     -- Before it, no waiting event with money is tried early.
-    probe_at    timestamptz
+    probe_at      timestamptz,
+    PRIMARY KEY (store_id, webhook)
 );
 
 CREATE TABLE deliveries (
     id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     event_id    text NOT NULL REFERENCES events (id),
     store_id    text NOT NULL,
+    webhook     text NOT NULL,
     number      bigint NOT NULL,
     tried_at    timestamptz NOT NULL,
     took_ms     bigint NOT NULL,
@@ -285,12 +295,14 @@ CREATE TABLE deliveries (
 );
 CREATE INDEX deliveries_by_store ON deliveries (store_id, id DESC);
 
--- Disabled webhooks: nothing is sent to the store until it is enabled again.
+-- Disabled webhooks: nothing is sent to one until it is enabled again.
 CREATE TABLE disabled_endpoints (
-    store_id text PRIMARY KEY,
+    store_id text NOT NULL,
+    webhook  text NOT NULL,
     endpoint bytea NOT NULL CHECK (length(endpoint) = 32),
     event_id text NOT NULL REFERENCES events (id),
-    since    timestamptz NOT NULL
+    since    timestamptz NOT NULL,
+    PRIMARY KEY (store_id, webhook)
 );
 
 -- Who did what, when and why. Nothing of it changes.

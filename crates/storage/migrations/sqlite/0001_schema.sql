@@ -6,6 +6,7 @@
 -- attempt:       creating → open | refused | outcome_unknown | blocked
 -- payment_state: what the latest observation said of an open attempt
 -- outbox:        pending → delivered | given_up | no_webhook   (redelivery: back to pending)
+--                unwanted: the webhook asked for other events (redelivery: pending)
 
 CREATE TABLE identity (
     id          INTEGER PRIMARY KEY CHECK (id = 1),
@@ -215,6 +216,8 @@ CREATE INDEX events_by_store ON events (store_id, position);
 CREATE TABLE outbox (
     order_id      TEXT NOT NULL,
     sequence      INTEGER NOT NULL,
+    -- A webhook of the store; `default` of one without any.
+    webhook       TEXT NOT NULL,
     position      INTEGER NOT NULL,
     store_id      TEXT NOT NULL,
     state         TEXT NOT NULL DEFAULT 'pending',
@@ -232,34 +235,41 @@ CREATE TABLE outbox (
     priority      INTEGER NOT NULL DEFAULT 1 CHECK (priority IN (0, 1)),
     -- Delivered before a redelivery was requested: no later event waits for it.
     was_delivered INTEGER NOT NULL DEFAULT 0 CHECK (was_delivered IN (0, 1)),
-    -- No earlier pending event of the same order waits for the store's first acceptance. Only a head is delivered.
+    -- No earlier pending event of the same order waits for the webhook's first acceptance. Only a head is delivered.
     is_head       INTEGER NOT NULL CHECK (is_head IN (0, 1)),
     leased_by     TEXT,
     leased_until  INTEGER,
-    PRIMARY KEY (order_id, sequence),
+    PRIMARY KEY (order_id, sequence, webhook),
     FOREIGN KEY (order_id, sequence) REFERENCES events (order_id, sequence)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX outbox_heads ON outbox (store_id, priority, next_at, position) WHERE is_head;
-CREATE INDEX outbox_waiting ON outbox (store_id, priority, early_from) WHERE is_head AND early_from IS NOT NULL;
-CREATE INDEX outbox_pending ON outbox (store_id, position) WHERE state = 'pending';
+CREATE INDEX outbox_heads ON outbox (store_id, webhook, priority, next_at, position) WHERE is_head;
+CREATE INDEX outbox_waiting ON outbox (store_id, webhook, priority, early_from) WHERE is_head AND early_from IS NOT NULL;
+CREATE INDEX outbox_pending ON outbox (store_id, webhook, position) WHERE state = 'pending';
 CREATE INDEX outbox_by_plan ON outbox (planned_at) WHERE state = 'pending';
-CREATE INDEX outbox_leased ON outbox (store_id, leased_until) WHERE leased_until IS NOT NULL;
+CREATE INDEX outbox_leased ON outbox (store_id, webhook, leased_until) WHERE leased_until IS NOT NULL;
 CREATE INDEX outbox_given_up ON outbox (position) WHERE state = 'given_up';
 CREATE INDEX outbox_given_up_by_store ON outbox (store_id, position) WHERE state = 'given_up';
 
--- A row to lock for each store, while its deliveries in progress are counted.
-CREATE TABLE store_deliveries (
-    store_id    TEXT PRIMARY KEY,
-    -- When the store's endpoint last accepted an event while others waited.
-    accepted_at INTEGER,
+-- The webhooks of the stores: rows to lock, while their deliveries in progress are counted.
+CREATE TABLE webhooks (
+    store_id      TEXT NOT NULL,
+    webhook       TEXT NOT NULL,
+    -- Events that happen are for it.
+    is_configured INTEGER NOT NULL DEFAULT 0 CHECK (is_configured IN (0, 1)),
+    -- The types that it asks for, each between blanks; NULL for all.
+    events        TEXT,
+    -- When it last accepted an event while others waited.
+    accepted_at   INTEGER,
     -- Before it, no waiting event with money is tried early.
-    probe_at    INTEGER
-) STRICT;
+    probe_at      INTEGER,
+    PRIMARY KEY (store_id, webhook)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE deliveries (
     id          INTEGER PRIMARY KEY,
     event_id    TEXT NOT NULL REFERENCES events (id),
     store_id    TEXT NOT NULL,
+    webhook     TEXT NOT NULL,
     number      INTEGER NOT NULL,
     tried_at    INTEGER NOT NULL,
     took_ms     INTEGER NOT NULL,
@@ -269,12 +279,14 @@ CREATE TABLE deliveries (
 ) STRICT;
 CREATE INDEX deliveries_by_store ON deliveries (store_id, id DESC);
 
--- Disabled webhooks: nothing is sent to the store until it is enabled again.
+-- Disabled webhooks: nothing is sent to one until it is enabled again.
 CREATE TABLE disabled_endpoints (
-    store_id TEXT PRIMARY KEY,
+    store_id TEXT NOT NULL,
+    webhook  TEXT NOT NULL,
     endpoint BLOB NOT NULL CHECK (length(endpoint) = 32),
     event_id TEXT NOT NULL REFERENCES events (id),
-    since    INTEGER NOT NULL
+    since    INTEGER NOT NULL,
+    PRIMARY KEY (store_id, webhook)
 ) STRICT;
 
 -- Who did what, when and why. Nothing of it changes.

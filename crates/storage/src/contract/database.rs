@@ -167,7 +167,7 @@ async fn a_payment_needs_review_until_a_clear_response() {
 }
 
 #[tokio::test]
-async fn the_oldest_waiting_event_of_each_store_is_found() {
+async fn the_oldest_waiting_event_of_each_webhook_is_found() {
     let test = BACKEND.test().await;
     for (number, store, second) in [(1, "demo", 10), (2, "demo", 20), (3, "other", 30)] {
         let mut terms = terms(&format!("r{number}"));
@@ -176,6 +176,7 @@ async fn the_oldest_waiting_event_of_each_store_is_found() {
     }
     let outbox = |store: &str, waiting, oldest: Option<i64>, is_disabled| Outbox {
         store_id: shop(store),
+        webhook: WebhookId::default(),
         waiting,
         oldest_at: oldest.map(at),
         is_disabled,
@@ -192,7 +193,9 @@ async fn the_oldest_waiting_event_of_each_store_is_found() {
     assert_eq!(outboxes().await, waiting);
 
     let deliver = async |store: &str, outcome| {
-        let due = test.due_deliveries(&shop(store), at(60), at(90), 2).await;
+        let due = test
+            .due_deliveries(&shop(store).into(), at(60), at(90), 2)
+            .await;
         test.deliver(&due.unwrap()[0], 60, outcome).await;
     };
     deliver("demo", DeliveryOutcome::Delivered).await;

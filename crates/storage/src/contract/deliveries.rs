@@ -26,7 +26,7 @@ fn orders(due: &[DueDelivery]) -> Vec<OrderId> {
 }
 
 async fn redeliver(test: &Test, event: &EventId, now: i64) {
-    assert!(test.redeliver(&demo(), event, at(now)).await.unwrap());
+    assert!(test.redeliver(&demo(), event, None, at(now)).await.unwrap());
 }
 
 /// Records a try at a second that fails: by the schedule with this retry, or ahead of it.
@@ -106,13 +106,76 @@ async fn nothing_is_sent_to_an_endpoint_that_is_gone_and_nothing_is_lost() {
         waiting: 3,
         gone: Some(DisabledEndpoint { endpoint, since }),
     };
-    assert_eq!(test.endpoint_status(&demo()).await.unwrap(), disabled);
+    assert_eq!(test.endpoint_status(&hook()).await.unwrap(), disabled);
 
-    assert!(test.enable_endpoint(&demo(), at(3600)).await.unwrap());
+    assert!(test.enable_endpoint(&hook(), at(3600)).await.unwrap());
     let again = test.due(3600).await;
     let tries: Vec<_> = again.iter().map(|due| (&due.event.id, due.tries)).collect();
     assert_eq!(tries, [(&first[0].event.id, 0), (&first[1].event.id, 0)]);
-    assert!(!test.enable_endpoint(&demo(), at(3601)).await.unwrap());
+    assert!(!test.enable_endpoint(&hook(), at(3601)).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_webhook_has_its_own_events_and_holds_up_no_other() {
+    let test = BACKEND.test().await;
+    let crm = Endpoint {
+        webhook: WebhookId::parse("crm").unwrap(),
+        ..hook()
+    };
+    let all = (hook().webhook, None);
+    let some = vec!["order.created".to_owned(), "order.paid".to_owned()];
+    let both = [all.clone(), (crm.webhook.clone(), Some(some))];
+    assert_eq!(test.set_webhooks(&demo(), both.to_vec()).await.unwrap(), []);
+    test.awaiting(1).await;
+    test.observe(20, exact("COMPLETED")).await;
+    let due = async |second| {
+        let due = test.due_deliveries(&crm, at(second), at(second + 30), 9);
+        due.await.unwrap()
+    };
+    let record = async |event: &EventId, outcome| {
+        let tried = Delivery {
+            webhook: crm.webhook.clone(),
+            ..tried(event, 21, 500)
+        };
+        test.record_delivery(&tried, outcome).await.unwrap();
+    };
+    // The first webhook fails; the other one is sent what it asked for, in the order of the events.
+    let failed = test.due(20).await.remove(0);
+    test.deliver(&failed, 21, retry(21, 9_000)).await;
+    for event in [E::Created, E::Paid] {
+        let sent = due(21).await;
+        assert_eq!(types(&sent), [event]);
+        record(&sent[0].event.id, DELIVERED).await;
+    }
+    assert_eq!((due(21).await, test.due(22).await), (vec![], vec![]));
+    // A 410 disables the webhook alone.
+    record(
+        &failed.event.id,
+        DeliveryOutcome::Gone(EndpointHash([7; 32])),
+    )
+    .await;
+    assert!(!test.enable_endpoint(&hook(), at(23)).await.unwrap());
+    assert!(test.enable_endpoint(&crm, at(23)).await.unwrap());
+    let listed = test.deliveries(&demo(), &of_event(&failed.event.id)).await;
+    let listed = listed.unwrap().unwrap();
+    let listed = listed.iter().map(|one| &one.delivery.webhook);
+    assert!(listed.eq([&crm.webhook, &crm.webhook, &all.0]));
+    // Sent again to one alone, also what it did not ask for.
+    let opened = test.listed().await[1].id.clone();
+    let unknown = WebhookId::parse("erp").unwrap();
+    for (webhook, is_known) in [(&crm.webhook, true), (&unknown, false)] {
+        let again = test
+            .redeliver(&demo(), &opened, Some(webhook), at(30))
+            .await;
+        assert_eq!(again.unwrap(), is_known);
+    }
+    assert_eq!(types(&due(30).await), [E::AttemptOpened]);
+    // What happens later is not for a webhook that was removed.
+    let before = test.set_webhooks(&demo(), vec![all]).await.unwrap();
+    assert_eq!(before.len(), 2);
+    test.order(2).await;
+    assert_eq!(orders(&test.due(50).await), [id(1), id(2)]);
+    assert_eq!(due(50).await, []);
 }
 
 /// A process that has leased it may have ended meanwhile.
@@ -123,7 +186,7 @@ async fn an_enabled_endpoint_waits_for_no_try_in_progress() {
     let first = test.due(1).await;
     test.deliver(&first[0], 2, DeliveryOutcome::Gone(EndpointHash([7; 32])))
         .await;
-    assert!(test.enable_endpoint(&demo(), at(3)).await.unwrap());
+    assert!(test.enable_endpoint(&hook(), at(3)).await.unwrap());
     assert_eq!(orders(&test.due(3).await), [id(1), id(2)]);
 }
 
@@ -210,7 +273,7 @@ async fn an_abandoned_event_is_redelivered_before_pending_ones() {
 
 /// The deliveries that a store is sent at once while this number of them may begin.
 async fn due_with(test: &Test, free: u32) -> Vec<DueDelivery> {
-    let due = test.due_deliveries(&demo(), at(30), at(60), free).await;
+    let due = test.due_deliveries(&hook(), at(30), at(60), free).await;
     due.unwrap()
 }
 

@@ -1,6 +1,6 @@
 //! Orders: one per reference, accessed by token, listed by store.
 
-use florin_orders::OrderLine;
+use florin_orders::{LineKind, OrderLine};
 
 use super::*;
 
@@ -29,8 +29,9 @@ async fn what_was_opened_is_what_is_read() {
     full.customer_email = Some("a@b.example".into());
     full.return_url = Some("https://shop.example/thanks".into());
     full.cancel_url = Some("https://shop.example/cart".into());
-    let card = OrderLine {
-        title: "A card".into(),
+    let coupon = OrderLine {
+        title: "A coupon".into(),
+        kind: LineKind::Discount,
         quantity: 1,
         unit_amount: None,
         amount: None,
@@ -38,12 +39,13 @@ async fn what_was_opened_is_what_is_read() {
     };
     let mug = OrderLine {
         title: "A \"mug\"".into(),
+        kind: LineKind::Item,
         quantity: 2,
         unit_amount: Some(amount("9.50")),
         amount: Some(amount("19.00")),
         image_url: Some("https://cdn.example/mug.jpg".into()),
     };
-    full.lines = vec![mug, card];
+    full.lines = vec![mug, coupon];
     full.tolerance = amount("0.05");
     full.traceparent = Some(trace());
     assert_eq!(test.open(1, &full, 0).await.order.terms, full);
@@ -115,7 +117,7 @@ async fn another_store_sees_nothing() {
     assert_eq!(test.events(&other, Some(&event), 9).await.unwrap(), None);
     let orders = test.orders(&other, &OrderFilter::default()).await;
     assert_eq!(orders.unwrap(), []);
-    assert!(!test.redeliver(&other, &event, at(0)).await.unwrap());
+    assert!(!test.redeliver(&other, &event, None, at(0)).await.unwrap());
 }
 
 #[tokio::test]

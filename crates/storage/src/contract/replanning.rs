@@ -73,7 +73,11 @@ async fn a_delivery_that_ends_while_the_clock_is_ahead_is_planned_again() {
     ended(&in_progress[0], retry(AHEAD, AHEAD + 5)).await;
     ended(&in_progress[1], DeliveryOutcome::GivenUp).await;
     let again = &in_progress[1].event.id;
-    assert!(test.redeliver(&demo(), again, at(AHEAD)).await.unwrap());
+    assert!(
+        test.redeliver(&demo(), again, None, at(AHEAD))
+            .await
+            .unwrap()
+    );
     // By the clock that is ahead, a process leases another one and is killed.
     assert_eq!(test.due(AHEAD).await.len(), 2);
     assert_eq!(test.due(RIGHT).await, []);
@@ -91,7 +95,7 @@ async fn what_is_planned_while_plans_are_searched_keeps_its_plan() {
     let event = test.listed().await.remove(0).id;
     // Another task writes it before the search has its turn.
     for (ahead, replanned) in [(5, 0), (6, 1)] {
-        let planned = test.redeliver(&demo(), &event, at(100 + ahead)).await;
+        let planned = test.redeliver(&demo(), &event, None, at(100 + ahead)).await;
         assert!(planned.unwrap());
         assert_eq!(replan(&test, 100).await, replanned, "{ahead} seconds");
     }

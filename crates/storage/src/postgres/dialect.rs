@@ -12,7 +12,7 @@ use sqlx::{PgConnection, Postgres, Row as _};
 
 use crate::limits::{AT_THIS_MOMENT, Lease};
 use crate::rows::{self, Fence, Record, Time};
-use crate::{DueAttempt, Result};
+use crate::{DueAttempt, Endpoint, Result};
 
 pub(super) use super::PostgresStorage as Store;
 pub(super) use super::statements;
@@ -64,29 +64,30 @@ pub(super) async fn mark_poll_as_recorded(tx: &mut Transaction, due: &DueAttempt
     Ok(Fence::Recorded(events.collect::<Result<_, _>>()?))
 }
 
-/// Leases up to `limit` due events of a store and a priority.
+/// Leases up to `limit` due events of a webhook and a priority.
 pub(super) async fn lease_events(
     tx: &mut PgConnection,
-    store: &StoreId,
+    endpoint: &Endpoint,
     priority: i64,
     lease: &Lease,
     limit: i64,
 ) -> Result<Vec<Row>> {
     let leased = sqlx::query(
         "WITH due AS (
-             SELECT order_id, sequence FROM outbox
-             WHERE is_head AND store_id = $1 AND priority = $2 AND next_at <= $3
+             SELECT order_id, sequence, webhook FROM outbox
+             WHERE is_head AND store_id = $1 AND webhook = $9 AND priority = $2 AND next_at <= $3
                  AND (leased_until IS NULL OR leased_until <= coalesce($5, clock_timestamp()))
              ORDER BY next_at, position LIMIT $7 FOR UPDATE SKIP LOCKED),
          leased AS (
              UPDATE outbox SET next_at = $4, planned_at = $3, early_from = NULL, leased_by = $8,
                  leased_until = coalesce($5, clock_timestamp()) + $6 * interval '1 ms'
              FROM due WHERE outbox.order_id = due.order_id AND outbox.sequence = due.sequence
+                AND outbox.webhook = due.webhook
              RETURNING outbox.order_id, outbox.sequence, tries, early_tries, retry_at)
          SELECT events.*, tries, early_tries, retry_at, traceparent FROM leased JOIN events USING (order_id, sequence)
              JOIN orders ON orders.id = events.order_id ORDER BY position",
     )
-    .bind(store.as_str())
+    .bind(endpoint.store.as_str())
     .bind(priority)
     .bind(Time(lease.now))
     .bind(Time(lease.until))
@@ -94,38 +95,41 @@ pub(super) async fn lease_events(
     .bind(lease.length_ms())
     .bind(limit)
     .bind(&*lease.holder)
+    .bind(endpoint.webhook.as_str())
     .fetch_all(tx)
     .await?;
     Ok(leased)
 }
 
-/// Gives the pending events of a store in a range of positions all their retries from now on, whatever try is in progress. Their orders are locked first.
+/// Gives the pending events of a webhook in a range of positions all their retries from now on, whatever try is in progress. Their orders are locked first.
 pub(super) async fn restart_events(
     tx: &mut PgConnection,
-    store: &StoreId,
+    endpoint: &Endpoint,
     (after, last): (i64, i64),
     now: Timestamp,
 ) -> Result<()> {
     let orders: Vec<String> = sqlx::query_scalar(
         "SELECT id FROM orders WHERE id IN (SELECT order_id FROM outbox
-             WHERE state = 'pending' AND store_id = $1 AND position > $2 AND position <= $3)
+             WHERE state = 'pending' AND store_id = $1 AND webhook = $4 AND position > $2 AND position <= $3)
          ORDER BY id FOR UPDATE",
     )
-    .bind(store.as_str())
+    .bind(endpoint.store.as_str())
     .bind(after)
     .bind(last)
+    .bind(endpoint.webhook.as_str())
     .fetch_all(&mut *tx)
     .await?;
     sqlx::query(
         "UPDATE outbox SET tries = 0, early_tries = 0, next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL,
              leased_by = NULL, leased_until = NULL
-         WHERE state = 'pending' AND store_id = $2 AND position > $3 AND position <= $4 AND order_id = ANY($5)",
+         WHERE state = 'pending' AND store_id = $2 AND webhook = $6 AND position > $3 AND position <= $4 AND order_id = ANY($5)",
     )
     .bind(Time(now))
-    .bind(store.as_str())
+    .bind(endpoint.store.as_str())
     .bind(after)
     .bind(last)
     .bind(&orders)
+    .bind(endpoint.webhook.as_str())
     .execute(tx)
     .await?;
     Ok(())
@@ -296,7 +300,7 @@ async fn replan_deliveries(
     .bind(Time(now + AT_THIS_MOMENT))
     .execute(&mut *tx)
     .await?;
-    sqlx::query("UPDATE store_deliveries SET accepted_at = NULL, probe_at = NULL")
+    sqlx::query("UPDATE webhooks SET accepted_at = NULL, probe_at = NULL")
         .execute(tx)
         .await?;
     Ok(replanned.rows_affected())

@@ -1,19 +1,19 @@
 //! The outbox: pending events and their deliveries.
 
 use async_trait::async_trait;
-use florin_orders::{DeliveryId, EndpointHash, Event, EventId, StoreId};
+use florin_orders::{DeliveryId, EndpointHash, Event, EventId, StoreId, WebhookId};
 use jiff::Timestamp;
 
 use super::dialect::{self, Connection, Store, Transaction, statements};
 use super::outbox;
 use crate::limits::{
-    Lease, MAX_DELIVERIES_PER_STORE, MONEY, OTHER, PROBE_INTERVAL, RESERVED_FOR_MONEY,
+    Lease, MAX_DELIVERIES_PER_WEBHOOK, MONEY, OTHER, PROBE_INTERVAL, RESERVED_FOR_MONEY,
     RESTART_BATCH, milliseconds,
 };
 use crate::rows::{self, Time, without_nul};
 use crate::{
-    Delivery, DeliveryFilter, DeliveryOutcome, DeliveryStorage, DueDelivery, EndpointStatus,
-    RecordedDelivery, Result, StorageError,
+    Delivery, DeliveryFilter, DeliveryOutcome, DeliveryStorage, DueDelivery, Endpoint,
+    EndpointStatus, RecordedDelivery, Result, StorageError,
 };
 
 #[async_trait]
@@ -29,19 +29,29 @@ impl DeliveryStorage for Store {
         ))
     }
 
-    async fn due_deliveries(
+    async fn set_webhooks(
         &self,
         store: &StoreId,
+        webhooks: Vec<(WebhookId, Option<Vec<String>>)>,
+    ) -> Result<Vec<Endpoint>> {
+        transaction!(self, Repeat, [store, webhooks], |tx| set_webhooks(
+            tx, &store, &webhooks
+        ))
+    }
+
+    async fn due_deliveries(
+        &self,
+        endpoint: &Endpoint,
         now: Timestamp,
         lease_until: Timestamp,
         limit: u32,
     ) -> Result<Vec<DueDelivery>> {
-        if !read!(self, |reader| may_be_due(reader, store, now, limit))? {
+        if !read!(self, |reader| may_be_due(reader, endpoint, now, limit))? {
             return Ok(Vec::new());
         }
         let lease = self.holder.lease(now, lease_until);
-        transaction!(self, Fail, [store, lease], |tx| due(
-            tx, &store, &lease, limit
+        transaction!(self, Fail, [endpoint, lease], |tx| due(
+            tx, &endpoint, &lease, limit
         ))
     }
 
@@ -61,39 +71,50 @@ impl DeliveryStorage for Store {
     }
 
     /// A try in progress keeps no event from being sent again.
-    async fn redeliver(&self, store: &StoreId, event: &EventId, now: Timestamp) -> Result<bool> {
-        transaction!(self, Repeat, [store, event], |tx| async {
+    async fn redeliver(
+        &self,
+        store: &StoreId,
+        event: &EventId,
+        webhook: Option<&WebhookId>,
+        now: Timestamp,
+    ) -> Result<bool> {
+        let webhook = webhook.cloned();
+        transaction!(self, Repeat, [store, event, webhook], |tx| async {
             if !belongs_to(tx, &store, &event).await? {
                 return Ok(false);
             }
             let Some((order, sequence)) = lock_order_of(tx, &event).await? else {
                 return Ok(false);
             };
-            sqlx::query(
+            let planned = sqlx::query(
                 "UPDATE outbox SET was_delivered = was_delivered OR state = 'delivered', state = 'pending', tries = 0, early_tries = 0,
                      next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL,
                      leased_by = NULL, leased_until = NULL
-                 WHERE order_id = $2 AND sequence = $3",
+                 WHERE order_id = $2 AND sequence = $3
+                     AND (webhook = $4 OR CAST($4 AS text) IS NULL AND state <> 'unwanted')",
             )
             .bind(Time(now))
             .bind(&order)
             .bind(sequence)
+            .bind(webhook.as_ref().map(WebhookId::as_str))
             .execute(&mut **tx)
             .await?;
             outbox::mark_heads(tx, &order).await?;
-            Ok(true)
+            Ok(webhook.is_none() || planned.rows_affected() > 0)
         })
     }
 
-    async fn endpoint_status(&self, store: &StoreId) -> Result<EndpointStatus> {
+    async fn endpoint_status(&self, endpoint: &Endpoint) -> Result<EndpointStatus> {
+        let (store, webhook) = (endpoint.store.as_str(), endpoint.webhook.as_str());
         let (waiting, disabled) = read!(self, |reader| async {
-            let waiting = "SELECT count(*) FROM outbox WHERE state = 'pending' AND store_id = $1";
+            let waiting = "SELECT count(*) FROM outbox WHERE state = 'pending' AND store_id = $1 AND webhook = $2";
             let waiting: i64 = sqlx::query_scalar(waiting)
-                .bind(store.as_str())
+                .bind(store)
+                .bind(webhook)
                 .fetch_one(&mut *reader)
                 .await?;
-            let disabled = "SELECT endpoint, since FROM disabled_endpoints WHERE store_id = $1";
-            let disabled = sqlx::query(disabled).bind(store.as_str());
+            let disabled = "SELECT endpoint, since FROM disabled_endpoints WHERE store_id = $1 AND webhook = $2";
+            let disabled = sqlx::query(disabled).bind(store).bind(webhook);
             Ok((waiting, disabled.fetch_optional(reader).await?))
         })?;
         Ok(EndpointStatus {
@@ -102,14 +123,16 @@ impl DeliveryStorage for Store {
         })
     }
 
-    async fn enable_endpoint(&self, store: &StoreId, now: Timestamp) -> Result<bool> {
-        if !read!(self, |reader| is_disabled(reader, store))? {
+    async fn enable_endpoint(&self, endpoint: &Endpoint, now: Timestamp) -> Result<bool> {
+        if !read!(self, |reader| is_disabled(reader, endpoint))? {
             return Ok(false);
         }
         // Nothing is delivered meanwhile: the endpoint is enabled last.
         let mut after = 0;
         loop {
-            let last = transaction!(self, Repeat, [store], |tx| restart(tx, &store, after, now))?;
+            let last = transaction!(self, Repeat, [endpoint], |tx| restart(
+                tx, &endpoint, after, now
+            ))?;
             match last {
                 Some(last) => after = last,
                 None => return Ok(true),
@@ -118,7 +141,7 @@ impl DeliveryStorage for Store {
     }
 
     async fn backlog(&self) -> Result<u64> {
-        // A counter would be one row that all transactions of a store wait for. The index has the waiting events alone.
+        // A counter would be one row that all transactions of a webhook wait for. The index has the waiting events alone.
         let waiting: i64 = read!(self, |reader| async {
             let waiting = sqlx::query_scalar("SELECT count(*) FROM outbox WHERE state = 'pending'");
             Ok(waiting.fetch_one(reader).await?)
@@ -127,26 +150,57 @@ impl DeliveryStorage for Store {
     }
 }
 
-/// Leases due events. All processes together deliver [`MAX_DELIVERIES_PER_STORE`] at once, of which [`RESERVED_FOR_MONEY`]
+/// Returns the webhooks that the store had before.
+async fn set_webhooks(
+    tx: &mut Connection,
+    store: &StoreId,
+    webhooks: &[(WebhookId, Option<Vec<String>>)],
+) -> Result<Vec<Endpoint>> {
+    let before = "UPDATE webhooks SET is_configured = false WHERE store_id = $1 RETURNING webhook";
+    let before: Vec<String> = sqlx::query_scalar(before)
+        .bind(store.as_str())
+        .fetch_all(&mut *tx)
+        .await?;
+    for (webhook, events) in webhooks {
+        sqlx::query(
+            "INSERT INTO webhooks (store_id, webhook, is_configured, events) VALUES ($1, $2, true, $3)
+             ON CONFLICT (store_id, webhook) DO UPDATE SET is_configured = true, events = excluded.events",
+        )
+        .bind(store.as_str())
+        .bind(webhook.as_str())
+        .bind(events.as_ref().map(|events| format!(" {} ", events.join(" "))))
+        .execute(&mut *tx)
+        .await?;
+    }
+    let before = before.iter().map(|id| {
+        let webhook = rows::read("a webhook", WebhookId::parse(id))?;
+        let store = store.clone();
+        Ok(Endpoint { store, webhook })
+    });
+    before.collect()
+}
+
+/// Leases due events. All processes together deliver [`MAX_DELIVERIES_PER_WEBHOOK`] at once, of which [`RESERVED_FOR_MONEY`]
 /// are for events of orders with money. It takes no lock of an order: `SKIP LOCKED` replaces it, since the lease and `next_at`
 /// alone are written.
 async fn due(
     tx: &mut Connection,
-    store: &StoreId,
+    endpoint: &Endpoint,
     lease: &Lease,
     limit: u32,
 ) -> Result<Vec<DueDelivery>> {
-    if is_disabled(tx, store).await? {
+    if is_disabled(tx, endpoint).await? {
         return Ok(Vec::new());
     }
-    let (accepted_at, probe_at) = outbox::lock_store(tx, store).await?;
+    let (accepted_at, probe_at) = outbox::lock_endpoint(tx, endpoint).await?;
     let in_progress: i64 = sqlx::query_scalar(statements::DELIVERIES_IN_PROGRESS)
-        .bind(store.as_str())
+        .bind(endpoint.store.as_str())
         .bind(lease.clock)
+        .bind(endpoint.webhook.as_str())
         .fetch_one(&mut *tx)
         .await?;
     let in_progress = rows::read("a count", u32::try_from(in_progress))?;
-    let free = MAX_DELIVERIES_PER_STORE.saturating_sub(in_progress);
+    let free = MAX_DELIVERIES_PER_WEBHOOK.saturating_sub(in_progress);
     let limit = limit.min(free);
     let mut due: Vec<DueDelivery> = Vec::new();
     // One statement for each priority: an index finds the due events of one, not of both.
@@ -159,15 +213,17 @@ async fn due(
             continue;
         }
         if let Some(accepted_at) = accepted_at {
-            outbox::make_due(tx, store, priority, accepted_at, true, left, lease.now).await?;
+            outbox::make_due(tx, endpoint, priority, accepted_at, true, left, lease.now).await?;
         }
         if priority == MONEY
             && probe_at.is_none_or(|Time(at)| at <= lease.now)
-            && outbox::make_due(tx, store, priority, Time(lease.now), false, 1, lease.now).await?
+            && outbox::make_due(tx, endpoint, priority, Time(lease.now), false, 1, lease.now)
+                .await?
         {
-            outbox::postpone_probe(tx, store.as_str(), lease.now + PROBE_INTERVAL).await?;
+            let until = lease.now + PROBE_INTERVAL;
+            outbox::postpone_probe(tx, endpoint.store.as_str(), &endpoint.webhook, until).await?;
         }
-        let leased = dialect::lease_events(tx, store, priority, lease, left).await?;
+        let leased = dialect::lease_events(tx, endpoint, priority, lease, left).await?;
         for row in &leased {
             due.push(rows::due_delivery(row, lease.now)?);
         }
@@ -178,7 +234,7 @@ async fn due(
 /// Returns `true` if up to `limit` deliveries may be due: without a lock, so that an idle dispatcher costs next to nothing.
 async fn may_be_due(
     connection: &mut Connection,
-    store: &StoreId,
+    endpoint: &Endpoint,
     now: Timestamp,
     limit: u32,
 ) -> Result<bool> {
@@ -188,18 +244,20 @@ async fn may_be_due(
         OTHER
     };
     let waits = "SELECT EXISTS (SELECT 1 FROM outbox
-         WHERE is_head AND store_id = $1 AND priority IN ($3, $4) AND next_at <= $2)
+         WHERE is_head AND store_id = $1 AND webhook = $5 AND priority IN ($3, $4) AND next_at <= $2)
          OR EXISTS (SELECT 1 FROM outbox
-             WHERE is_head AND early_from IS NOT NULL AND store_id = $1 AND priority IN ($3, $4)
-                 AND early_from < (SELECT accepted_at FROM store_deliveries WHERE store_id = $1))
+             WHERE is_head AND early_from IS NOT NULL AND store_id = $1 AND webhook = $5 AND priority IN ($3, $4)
+                 AND early_from < (SELECT accepted_at FROM webhooks WHERE store_id = $1 AND webhook = $5))
          OR EXISTS (SELECT 1 FROM outbox
-             WHERE is_head AND early_from IS NOT NULL AND store_id = $1 AND priority = $3
-                 AND early_from < $2) AND NOT EXISTS (SELECT 1 FROM store_deliveries WHERE store_id = $1 AND probe_at > $2)";
+             WHERE is_head AND early_from IS NOT NULL AND store_id = $1 AND webhook = $5 AND priority = $3
+                 AND early_from < $2)
+             AND NOT EXISTS (SELECT 1 FROM webhooks WHERE store_id = $1 AND webhook = $5 AND probe_at > $2)";
     let waits = sqlx::query_scalar(waits)
-        .bind(store.as_str())
+        .bind(endpoint.store.as_str())
         .bind(Time(now))
         .bind(MONEY)
-        .bind(least);
+        .bind(least)
+        .bind(endpoint.webhook.as_str());
     Ok(waits.fetch_one(connection).await?)
 }
 
@@ -224,7 +282,7 @@ async fn record(
             .bind(delivery.event_id.as_str())
             .fetch_one(&mut **tx)
             .await?;
-        outbox::postpone_probe(tx, &store, retry.probe_at).await?;
+        outbox::postpone_probe(tx, &store, &delivery.webhook, retry.probe_at).await?;
     }
     if outcome == DeliveryOutcome::Delivered {
         outbox::note_as_accepting(tx, delivery, &order, sequence).await?;
@@ -242,7 +300,7 @@ async fn record(
         "UPDATE outbox SET state = $1, tries = tries + $8, next_at = coalesce($2, next_at), planned_at = $6,
              retry_at = coalesce($2, retry_at), early_from = $7,
              leased_until = CASE WHEN leased_by = $3 THEN NULL ELSE leased_until END
-         WHERE order_id = $4 AND sequence = $5 AND (state = 'pending' OR $1 = 'delivered')",
+         WHERE order_id = $4 AND sequence = $5 AND webhook = $9 AND (state = 'pending' OR $1 = 'delivered')",
     )
     .bind(state)
     .bind(retry.map(|retry| Time(retry.at)))
@@ -252,6 +310,7 @@ async fn record(
     .bind(Time(delivery.ended_at()))
     .bind(retry.map(|retry| Time(retry.early_from)))
     .bind(i64::from(is_counted))
+    .bind(delivery.webhook.as_str())
     .execute(&mut **tx)
     .await?;
     outbox::mark_heads(tx, &order).await
@@ -259,8 +318,8 @@ async fn record(
 
 async fn note(tx: &mut Connection, delivery: &Delivery) -> Result<()> {
     sqlx::query(
-        "INSERT INTO deliveries (event_id, store_id, number, tried_at, took_ms, http_status, note)
-         SELECT $1, (SELECT store_id FROM events WHERE id = $1), count(*) + 1, $2, $3, $4, $5
+        "INSERT INTO deliveries (event_id, store_id, webhook, number, tried_at, took_ms, http_status, note)
+         SELECT $1, (SELECT store_id FROM events WHERE id = $1), $6, count(*) + 1, $2, $3, $4, $5
          FROM deliveries WHERE event_id = $1",
     )
     .bind(delivery.event_id.as_str())
@@ -268,6 +327,7 @@ async fn note(tx: &mut Connection, delivery: &Delivery) -> Result<()> {
     .bind(milliseconds(delivery.took))
     .bind(delivery.http_status.map(i32::from))
     .bind(without_nul(&delivery.note))
+    .bind(delivery.webhook.as_str())
     .execute(tx)
     .await?;
     Ok(())
@@ -292,12 +352,13 @@ async fn lock_order_of(tx: &mut Connection, event: &EventId) -> Result<Option<(S
 /// Returns `true` if an earlier run of this transaction, whose commit had no response, has recorded a delivery.
 async fn is_recorded(tx: &mut Connection, delivery: &Delivery) -> Result<bool> {
     let recorded = "SELECT EXISTS (SELECT 1 FROM deliveries
-         WHERE event_id = $1 AND tried_at = $2 AND took_ms = $3 AND note = $4)";
+         WHERE event_id = $1 AND tried_at = $2 AND took_ms = $3 AND note = $4 AND webhook = $5)";
     let recorded = sqlx::query_scalar(recorded)
         .bind(delivery.event_id.as_str())
         .bind(Time(delivery.tried_at))
         .bind(milliseconds(delivery.took))
-        .bind(without_nul(&delivery.note));
+        .bind(without_nul(&delivery.note))
+        .bind(delivery.webhook.as_str());
     Ok(recorded.fetch_one(tx).await?)
 }
 
@@ -308,12 +369,13 @@ async fn note_as_disabled(
 ) -> Result<()> {
     // Concurrent deliveries may all receive a 410: the first one counts.
     sqlx::query(
-        "INSERT INTO disabled_endpoints (store_id, endpoint, event_id, since)
-         SELECT store_id, $2, id, $3 FROM events WHERE id = $1 ON CONFLICT DO NOTHING",
+        "INSERT INTO disabled_endpoints (store_id, webhook, endpoint, event_id, since)
+         SELECT store_id, $4, $2, id, $3 FROM events WHERE id = $1 ON CONFLICT DO NOTHING",
     )
     .bind(delivery.event_id.as_str())
     .bind(endpoint.as_slice())
     .bind(Time(delivery.tried_at))
+    .bind(delivery.webhook.as_str())
     .execute(tx)
     .await?;
     Ok(())
@@ -396,9 +458,12 @@ async fn belongs_to(connection: &mut Connection, store: &StoreId, event: &EventI
     Ok(known.fetch_one(connection).await?)
 }
 
-async fn is_disabled(tx: &mut Connection, store: &StoreId) -> Result<bool> {
-    let disabled = "SELECT EXISTS (SELECT 1 FROM disabled_endpoints WHERE store_id = $1)";
-    let disabled = sqlx::query_scalar(disabled).bind(store.as_str());
+async fn is_disabled(tx: &mut Connection, endpoint: &Endpoint) -> Result<bool> {
+    let disabled =
+        "SELECT EXISTS (SELECT 1 FROM disabled_endpoints WHERE store_id = $1 AND webhook = $2)";
+    let disabled = sqlx::query_scalar(disabled)
+        .bind(endpoint.store.as_str())
+        .bind(endpoint.webhook.as_str());
     Ok(disabled.fetch_one(tx).await?)
 }
 
@@ -406,25 +471,28 @@ async fn is_disabled(tx: &mut Connection, store: &StoreId) -> Result<bool> {
 /// last; `None` if none was left, and the endpoint is enabled.
 async fn restart(
     tx: &mut Connection,
-    store: &StoreId,
+    endpoint: &Endpoint,
     after: i64,
     now: Timestamp,
 ) -> Result<Option<i64>> {
     let last: Option<i64> = sqlx::query_scalar(
         "SELECT max(position) FROM (SELECT position FROM outbox
-             WHERE state = 'pending' AND store_id = $1 AND position > $2 ORDER BY position LIMIT $3) AS batch",
+             WHERE state = 'pending' AND store_id = $1 AND webhook = $4 AND position > $2
+             ORDER BY position LIMIT $3) AS batch",
     )
-    .bind(store.as_str())
+    .bind(endpoint.store.as_str())
     .bind(after)
     .bind(i64::from(RESTART_BATCH))
+    .bind(endpoint.webhook.as_str())
     .fetch_one(&mut *tx)
     .await?;
     if let Some(last) = last {
-        dialect::restart_events(tx, store, (after, last), now).await?;
+        dialect::restart_events(tx, endpoint, (after, last), now).await?;
         return Ok(Some(last));
     }
-    sqlx::query("DELETE FROM disabled_endpoints WHERE store_id = $1")
-        .bind(store.as_str())
+    sqlx::query("DELETE FROM disabled_endpoints WHERE store_id = $1 AND webhook = $2")
+        .bind(endpoint.store.as_str())
+        .bind(endpoint.webhook.as_str())
         .execute(tx)
         .await?;
     Ok(None)

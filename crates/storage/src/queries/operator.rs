@@ -110,8 +110,8 @@ impl OperatorStorage for Store {
                 }
             }
             let found = sqlx::query(
-                "SELECT events.*, outbox.state, outbox.next_at FROM events JOIN outbox USING (order_id, sequence)
-                 WHERE order_id = $1 ORDER BY sequence DESC LIMIT $2",
+                "SELECT events.*, outbox.webhook, outbox.state, outbox.next_at FROM events JOIN outbox USING (order_id, sequence)
+                 WHERE outbox.order_id = $1 ORDER BY outbox.sequence DESC, webhook DESC LIMIT $2",
             )
             .bind(id.as_str())
             .bind(i64::from(OrderHistory::MOST))
@@ -147,11 +147,11 @@ impl OperatorStorage for Store {
         read!(self, |reader| async {
             let given_up = match scope {
                 StoreScope::All => {
-                    "SELECT events.* FROM outbox JOIN events USING (order_id, sequence)
+                    "SELECT events.*, outbox.webhook FROM outbox JOIN events USING (order_id, sequence)
                      WHERE outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT $2"
                 }
                 StoreScope::Store(_) => {
-                    "SELECT events.* FROM outbox JOIN events USING (order_id, sequence)
+                    "SELECT events.*, outbox.webhook FROM outbox JOIN events USING (order_id, sequence)
                      WHERE outbox.store_id = $1 AND outbox.state = 'given_up' ORDER BY outbox.position DESC LIMIT $2"
                 }
             };
@@ -163,8 +163,10 @@ impl OperatorStorage for Store {
             let mut events = Vec::with_capacity(found.len());
             for row in &found {
                 let event = rows::event(row)?;
-                let latest = deliveries::of_event(reader, &event.id, i64::MAX, 1).await?;
-                let latest = latest.into_iter().next();
+                let (webhook, most) = (row.string("webhook")?, OrderHistory::MOST);
+                let tried = deliveries::of_event(reader, &event.id, i64::MAX, most).await?;
+                let mut tried = tried.into_iter();
+                let latest = tried.find(|one| one.delivery.webhook.as_str() == webhook);
                 events.push(GivenUpEvent { event, latest });
             }
             Ok(events)
@@ -437,18 +439,20 @@ pub(super) async fn needing_review(connection: &mut Connection) -> Result<u64> {
     rows::read("a count", u64::try_from(count))
 }
 
-/// One row for each store. The index has the waiting events alone: they are counted one by one.
+/// One row for each webhook. The index has the waiting events alone: they are counted one by one.
 pub(super) async fn outboxes(connection: &mut Connection) -> Result<Vec<Outbox>> {
     let found = sqlx::query(
-        "SELECT store_id,
-             (SELECT count(*) FROM outbox WHERE outbox.state = 'pending' AND outbox.store_id = stores.store_id) AS waiting,
+        "SELECT store_id, webhook,
+             (SELECT count(*) FROM outbox WHERE state = 'pending' AND outbox.store_id = hooks.store_id
+                  AND outbox.webhook = hooks.webhook) AS waiting,
              (SELECT events.created_at FROM outbox JOIN events USING (order_id, sequence)
-              WHERE outbox.state = 'pending' AND outbox.store_id = stores.store_id
+              WHERE state = 'pending' AND outbox.store_id = hooks.store_id AND outbox.webhook = hooks.webhook
               ORDER BY outbox.position LIMIT 1) AS oldest_at,
-             EXISTS (SELECT 1 FROM disabled_endpoints WHERE disabled_endpoints.store_id = stores.store_id) AS is_disabled
-         FROM (SELECT store_id FROM store_deliveries
-               UNION SELECT store_id FROM disabled_endpoints
-               UNION SELECT store_id FROM outbox WHERE state = 'pending') AS stores",
+             EXISTS (SELECT 1 FROM disabled_endpoints AS disabled
+                 WHERE disabled.store_id = hooks.store_id AND disabled.webhook = hooks.webhook) AS is_disabled
+         FROM (SELECT store_id, webhook FROM webhooks
+               UNION SELECT store_id, webhook FROM disabled_endpoints
+               UNION SELECT store_id, webhook FROM outbox WHERE state = 'pending') AS hooks",
     )
     .fetch_all(connection)
     .await?;

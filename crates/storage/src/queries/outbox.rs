@@ -1,17 +1,17 @@
 //! Events in the outbox: numbered per order without a gap, stored with their payload, and tried ahead of their schedule, so that
 //! an endpoint that was away is noticed soon after it is back.
 //!
-//! A failed event waits for its retry. An acceptance by the endpoint makes all waiting events of the store due, and money makes
+//! A failed event waits for its retry. An acceptance by the endpoint makes all events that wait for it due, and money makes
 //! those of its order due. Without either, every few seconds one waiting event with money is tried: the one that has waited longest
 //! since its last try.
 
-use florin_orders::{EventId, EventType, Order, OrderRecord, Snapshot, StoreId};
+use florin_orders::{EventId, EventType, Order, OrderRecord, Snapshot, WebhookId};
 use jiff::Timestamp;
 
 use super::dialect::{Connection, statements};
 use crate::limits::{MONEY, OTHER};
 use crate::rows::Time;
-use crate::{Delivery, Result};
+use crate::{Delivery, Endpoint, Result};
 
 /// Appends events to the outbox, numbered from `first`. Their payload shows the order with the snapshot's attempt.
 pub(super) async fn append(
@@ -37,15 +37,20 @@ pub(super) async fn append(
         .bind(terms.store_id.as_str())
         .bind(id.as_str())
         .bind(i64::from(sequence))
-        .bind(name)
+        .bind(&name)
         .bind(Time(now))
         .bind(payload)
         .fetch_one(&mut *tx)
         .await?;
         sqlx::query(
-            "INSERT INTO outbox (order_id, sequence, position, store_id, next_at, planned_at, priority, is_head)
-             SELECT $1, $2, $3, $4, $5, $5, $6, NOT EXISTS (
-                 SELECT 1 FROM outbox WHERE order_id = $1 AND state = 'pending' AND NOT was_delivered)",
+            "INSERT INTO outbox (order_id, sequence, webhook, position, store_id, state, next_at, planned_at, priority, is_head)
+             SELECT $1, $2, hooks.webhook, $3, $4, CASE WHEN is_wanted THEN 'pending' ELSE 'unwanted' END, $5, $5, $6,
+                 is_wanted AND NOT EXISTS (SELECT 1 FROM outbox AS earlier WHERE earlier.order_id = $1
+                     AND earlier.webhook = hooks.webhook AND earlier.state = 'pending' AND NOT earlier.was_delivered)
+             FROM (SELECT webhook, events IS NULL OR events LIKE '% ' || $7 || ' %' AS is_wanted
+                   FROM webhooks WHERE store_id = $4 AND is_configured
+                   UNION ALL SELECT 'default', true
+                   WHERE NOT EXISTS (SELECT 1 FROM webhooks WHERE store_id = $4 AND is_configured)) AS hooks",
         )
         .bind(id.as_str())
         .bind(i64::from(sequence))
@@ -53,6 +58,7 @@ pub(super) async fn append(
         .bind(terms.store_id.as_str())
         .bind(Time(now))
         .bind(OTHER)
+        .bind(&name)
         .execute(&mut *tx)
         .await?;
     }
@@ -75,17 +81,18 @@ pub(super) async fn append(
     Ok(())
 }
 
-/// Locks the deliveries of a store. Returns when its endpoint last accepted an event while others waited, and from when waiting
+/// Locks the deliveries to a webhook. Returns when its endpoint last accepted an event while others waited, and from when waiting
 /// money may be tried early.
-pub(super) async fn lock_store(
+pub(super) async fn lock_endpoint(
     tx: &mut Connection,
-    store: &StoreId,
+    endpoint: &Endpoint,
 ) -> Result<(Option<Time>, Option<Time>)> {
     let times = sqlx::query_as(
-        "INSERT INTO store_deliveries (store_id) VALUES ($1)
-         ON CONFLICT (store_id) DO UPDATE SET store_id = excluded.store_id RETURNING accepted_at, probe_at",
+        "INSERT INTO webhooks (store_id, webhook) VALUES ($1, $2)
+         ON CONFLICT (store_id, webhook) DO UPDATE SET store_id = excluded.store_id RETURNING accepted_at, probe_at",
     )
-    .bind(store.as_str())
+    .bind(endpoint.store.as_str())
+    .bind(endpoint.webhook.as_str())
     .fetch_one(tx)
     .await?;
     Ok(times)
@@ -95,7 +102,7 @@ pub(super) async fn lock_store(
 /// if there was one. `accepts`: the endpoint accepts other events. One that it rejects meanwhile counts each early try.
 pub(super) async fn make_due(
     tx: &mut Connection,
-    store: &StoreId,
+    endpoint: &Endpoint,
     priority: i64,
     early_before: Time,
     accepts: bool,
@@ -105,10 +112,11 @@ pub(super) async fn make_due(
     let made_due = sqlx::query(statements::MAKE_DUE_EARLY)
         .bind(Time(now))
         .bind(accepts)
-        .bind(store.as_str())
+        .bind(endpoint.store.as_str())
         .bind(priority)
         .bind(early_before)
         .bind(limit)
+        .bind(endpoint.webhook.as_str())
         .execute(tx)
         .await?;
     Ok(made_due.rows_affected() > 0)
@@ -118,20 +126,23 @@ pub(super) async fn make_due(
 pub(super) async fn postpone_probe(
     tx: &mut Connection,
     store: &str,
+    webhook: &WebhookId,
     until: Timestamp,
 ) -> Result<()> {
     sqlx::query(
-        "UPDATE store_deliveries SET probe_at = CASE WHEN probe_at > $2 THEN probe_at ELSE $2 END WHERE store_id = $1",
+        "UPDATE webhooks SET probe_at = CASE WHEN probe_at > $2 THEN probe_at ELSE $2 END
+         WHERE store_id = $1 AND webhook = $3",
     )
     .bind(store)
     .bind(Time(until))
+    .bind(webhook.as_str())
     .execute(tx)
     .await?;
     Ok(())
 }
 
-/// Notes for the waiting events of a store that its endpoint accepts. Without waiting events it writes nothing: all deliveries of
-/// a store would wait for its row.
+/// Notes for the events that wait for a webhook that its endpoint accepts. Without waiting events it writes nothing: all deliveries
+/// to it would wait for its row.
 pub(super) async fn note_as_accepting(
     tx: &mut Connection,
     delivery: &Delivery,
@@ -139,29 +150,32 @@ pub(super) async fn note_as_accepting(
     sequence: i64,
 ) -> Result<()> {
     sqlx::query(
-        "UPDATE store_deliveries AS store SET accepted_at = $1 FROM outbox AS accepted
-         WHERE accepted.order_id = $2 AND accepted.sequence = $3 AND store.store_id = accepted.store_id AND EXISTS (
-             SELECT 1 FROM outbox AS waiting WHERE waiting.is_head AND waiting.early_from IS NOT NULL
-                 AND waiting.store_id = accepted.store_id)",
+        "UPDATE webhooks AS mine SET accepted_at = $1 FROM outbox AS accepted
+         WHERE accepted.order_id = $2 AND accepted.sequence = $3 AND accepted.webhook = $4
+             AND mine.store_id = accepted.store_id AND mine.webhook = $4 AND EXISTS (
+                 SELECT 1 FROM outbox AS waiting WHERE waiting.is_head AND waiting.early_from IS NOT NULL
+                     AND waiting.store_id = accepted.store_id AND waiting.webhook = $4)",
     )
     .bind(Time(delivery.ended_at()))
     .bind(order)
     .bind(sequence)
+    .bind(delivery.webhook.as_str())
     .execute(tx)
     .await?;
     Ok(())
 }
 
-/// Marks which events of an order may be delivered: those with no earlier pending event that the store has not accepted
+/// Marks which events of an order may be delivered to each webhook: those with no earlier pending event that it has not accepted
 /// yet. The others wait for it. Run after each change of a state, with the order locked.
 pub(super) async fn mark_heads(tx: &mut Connection, order: &str) -> Result<()> {
     sqlx::query(
         "UPDATE outbox SET is_head = may_go FROM (
-             SELECT mine.sequence AS head, mine.state = 'pending' AND NOT EXISTS (
+             SELECT mine.sequence AS head, mine.webhook AS hook, mine.state = 'pending' AND NOT EXISTS (
                  SELECT 1 FROM outbox AS earlier WHERE earlier.order_id = mine.order_id AND earlier.state = 'pending'
-                     AND NOT earlier.was_delivered AND earlier.sequence < mine.sequence) AS may_go
+                     AND earlier.webhook = mine.webhook AND NOT earlier.was_delivered
+                     AND earlier.sequence < mine.sequence) AS may_go
              FROM outbox AS mine WHERE mine.order_id = $1) AS heads
-         WHERE order_id = $1 AND sequence = head AND is_head <> may_go",
+         WHERE order_id = $1 AND sequence = head AND webhook = hook AND is_head <> may_go",
     )
     .bind(order)
     .execute(tx)

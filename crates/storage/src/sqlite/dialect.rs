@@ -9,7 +9,7 @@ use sqlx::{Row as _, Sqlite, SqliteConnection};
 
 use crate::limits::{AT_THIS_MOMENT, Lease};
 use crate::rows::{self, Fence, Record, Time};
-use crate::{DueAttempt, Result};
+use crate::{DueAttempt, Endpoint, Result};
 
 pub(super) use super::SqliteStorage as Store;
 pub(super) use super::statements;
@@ -36,28 +36,29 @@ pub(super) async fn mark_poll_as_recorded(
     })
 }
 
-/// Leases up to `limit` due events of a store and a priority.
+/// Leases up to `limit` due events of a webhook and a priority.
 pub(super) async fn lease_events(
     tx: &mut SqliteConnection,
-    store: &StoreId,
+    endpoint: &Endpoint,
     priority: i64,
     lease: &Lease,
     limit: i64,
 ) -> Result<Vec<Row>> {
     let leased: Vec<(String, i64)> = sqlx::query_as(
         "UPDATE outbox SET next_at = $4, planned_at = $3, early_from = NULL, leased_by = $6, leased_until = $4
-         WHERE (order_id, sequence) IN (SELECT order_id, sequence FROM outbox
-             WHERE is_head AND store_id = $1 AND priority = $2 AND next_at <= $3
+         WHERE (order_id, sequence, webhook) IN (SELECT order_id, sequence, webhook FROM outbox
+             WHERE is_head AND store_id = $1 AND webhook = $7 AND priority = $2 AND next_at <= $3
                  AND (leased_until IS NULL OR leased_until <= $3)
              ORDER BY next_at, position LIMIT $5)
          RETURNING order_id, sequence",
     )
-    .bind(store.as_str())
+    .bind(endpoint.store.as_str())
     .bind(priority)
     .bind(Time(lease.now))
     .bind(Time(lease.until))
     .bind(limit)
     .bind(&*lease.holder)
+    .bind(endpoint.webhook.as_str())
     .fetch_all(&mut *tx)
     .await?;
     let mut rows = Vec::with_capacity(leased.len());
@@ -65,30 +66,32 @@ pub(super) async fn lease_events(
         let row = sqlx::query(
             "SELECT events.*, tries, early_tries, retry_at, traceparent
              FROM events JOIN outbox USING (order_id, sequence) JOIN orders ON orders.id = events.order_id
-             WHERE events.order_id = $1 AND events.sequence = $2",
+             WHERE events.order_id = $1 AND events.sequence = $2 AND webhook = $3",
         );
-        let row = row.bind(order).bind(sequence).fetch_one(&mut *tx);
+        let row = row.bind(order).bind(sequence);
+        let row = row.bind(endpoint.webhook.as_str()).fetch_one(&mut *tx);
         rows.push(row.await?);
     }
     Ok(rows)
 }
 
-/// Gives the pending events of a store in a range of positions all their retries from now on, whatever try is in progress.
+/// Gives the pending events of a webhook in a range of positions all their retries from now on, whatever try is in progress.
 pub(super) async fn restart_events(
     tx: &mut SqliteConnection,
-    store: &StoreId,
+    endpoint: &Endpoint,
     (after, last): (i64, i64),
     now: Timestamp,
 ) -> Result<()> {
     sqlx::query(
         "UPDATE outbox SET tries = 0, early_tries = 0, next_at = $1, planned_at = $1, retry_at = NULL, early_from = NULL,
              leased_by = NULL, leased_until = NULL
-         WHERE state = 'pending' AND store_id = $2 AND position > $3 AND position <= $4",
+         WHERE state = 'pending' AND store_id = $2 AND webhook = $5 AND position > $3 AND position <= $4",
     )
     .bind(Time(now))
-    .bind(store.as_str())
+    .bind(endpoint.store.as_str())
     .bind(after)
     .bind(last)
+    .bind(endpoint.webhook.as_str())
     .execute(tx)
     .await?;
     Ok(())
@@ -164,7 +167,7 @@ pub(super) async fn replan_future(
             .await?;
         replanned += changed.rows_affected();
     }
-    sqlx::query("UPDATE store_deliveries SET accepted_at = NULL, probe_at = NULL")
+    sqlx::query("UPDATE webhooks SET accepted_at = NULL, probe_at = NULL")
         .execute(tx)
         .await?;
     Ok(replanned)

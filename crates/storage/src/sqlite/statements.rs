@@ -69,13 +69,14 @@ pub(super) const POLL_FOR_CALLBACK: &str = "SELECT attempt_id, due_at FROM (
      WHERE invoice_id = $2 AND (payment_state = 'settled') = $4
          AND (next_poll_at IS NULL OR next_poll_at > due_at)";
 
-/// $1: store, $2: clock.
+/// $1: store, $2: clock, $3: webhook.
 pub(super) const DELIVERIES_IN_PROGRESS: &str =
-    "SELECT count(*) FROM outbox WHERE store_id = $1 AND leased_until > $2";
+    "SELECT count(*) FROM outbox WHERE store_id = $1 AND webhook = $3 AND leased_until > $2";
 
-/// $1: now, $2: whether the endpoint accepts other events, $3: store, $4: priority, $5: early from before, $6: limit.
+/// $1: now, $2: whether the endpoint accepts other events, $3: store, $4: priority, $5: early from before, $6: limit,
+/// $7: webhook.
 pub(super) const MAKE_DUE_EARLY: &str = "UPDATE outbox SET next_at = $1, planned_at = $1, early_from = NULL,
          early_tries = early_tries + CASE WHEN $2 OR early_tries > 0 THEN 1 ELSE 0 END
-     WHERE (order_id, sequence) IN (SELECT order_id, sequence FROM outbox
-         WHERE is_head AND early_from IS NOT NULL AND store_id = $3 AND priority = $4 AND early_from < $5
+     WHERE (order_id, sequence, webhook) IN (SELECT order_id, sequence, webhook FROM outbox
+         WHERE is_head AND early_from IS NOT NULL AND store_id = $3 AND webhook = $7 AND priority = $4 AND early_from < $5
          ORDER BY early_from LIMIT $6)";

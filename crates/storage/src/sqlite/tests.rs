@@ -12,7 +12,7 @@ use sqlx::Row as _;
 use tempfile::TempDir;
 
 use super::*;
-use crate::contract::{ByNumber as _, demo, id, polled, statements, token};
+use crate::contract::{ByNumber as _, hook, id, polled, statements, token};
 use crate::{DeliveryOutcome, DeliveryStorage as _, ExpiringStorage as _, Opened, Storage as _};
 
 struct TestStorage {
@@ -41,9 +41,9 @@ async fn test() -> TestStorage {
 
 /// Statements that read more than their rows, each with what bounds it.
 const BOUNDED: &str = "
-SCAN store_deliveries: a row for each store
-SCAN disabled_endpoints: a row for each store
-SCAN stores: a row for each store
+SCAN webhooks: a row for each webhook
+SCAN disabled_endpoints: a row for each webhook
+SCAN hooks: a row for each webhook
 SCAN due: up to the limit of the query within
 SCAN outbox USING INDEX outbox_leased: the leased events alone, at the start
 SCAN attempts USING INDEX attempts_needing_review: those alone

@@ -316,6 +316,7 @@ fn event_record(recorded: &RecordedEvent) -> Value {
         "id": event.id.to_string(),
         "type": event.kind,
         "sequence": event.sequence,
+        "webhook": recorded.webhook.to_string(),
         "created_at": event.created_at.to_string(),
         "state": <&str>::from(recorded.state),
         "next_at": time(recorded.next_at),

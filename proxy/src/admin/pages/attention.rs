@@ -120,7 +120,7 @@ async fn waiting(
                 ul.rows {
                     @for outbox in &disabled {
                         li {
-                            a href={ (viewer.base()) "/stores" } { strong { (outbox.store_id) } }
+                            a href={ (viewer.base()) "/stores" } { strong { (outbox.store_id) } " " (outbox.webhook) }
                             span { (outbox.waiting) " pending events" }
                             @if let Some(oldest) = outbox.oldest_at {
                                 span.muted { "the oldest since " (pages::time(oldest)) }
@@ -255,7 +255,7 @@ fn given_up_row(viewer: &Viewer, given_up: &GivenUpEvent) -> Markup {
                 (pages::time(event.created_at))
             }
             @if let Some(latest) = &given_up.latest {
-                span { (timeline::outcome(&latest.delivery)) }
+                span { (latest.delivery.webhook) ": " (timeline::outcome(&latest.delivery)) }
             }
             (timeline::redeliver_form(viewer, &event.order_id, &event.id))
         }

@@ -163,6 +163,14 @@ fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<(&str, &s
         dl.facts {
             div { dt { "Order" } dd { (pages::id(order.id.as_str())) } }
             @if !order.terms.title.is_empty() { div { dt { "Title" } dd { (order.terms.title) } } }
+            @if !order.terms.lines.is_empty() {
+                div {
+                    dt { "Lines" }
+                    @for line in &order.terms.lines {
+                        dd { (line.quantity) " × " (line.title) " " span.muted { (line.signed_amount().unwrap_or_default()) } }
+                    }
+                }
+            }
             @if let Some(email) = &order.terms.customer_email { div { dt { "Customer" } dd { (email) } } }
             @if let Some(email) = &order.receipt_email { div { dt { "Receipt" } dd { (email) } } }
             @if let Some(address) = &order.refund_address { div { dt { "Refund to" } dd { code { (address) } } } }

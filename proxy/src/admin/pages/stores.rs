@@ -6,16 +6,16 @@ use axum::Extension;
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Form, Path, State};
 use axum::response::Redirect;
-use florin_orders::StoreId;
-use florin_storage::AuditAction;
+use florin_orders::WebhookId;
+use florin_storage::{AuditAction, Endpoint};
 use maud::{Markup, html};
 
-use crate::admin::PageError;
 use crate::admin::api::{record, test_as};
 use crate::admin::attention::MAX_LAG;
 use crate::admin::pages::{self, CsrfForm, Place, Viewer};
+use crate::admin::{OperatorError, PageError};
 use crate::clock::MAX_SKEW;
-use crate::config::{Config, Origin, Role, Setting, Store};
+use crate::config::{Config, Origin, Role, Setting};
 use crate::state::AppState;
 use crate::webhooks::SendOutcome;
 
@@ -29,14 +29,15 @@ pub(crate) async fn page(
 async fn stores(
     app: &AppState,
     viewer: &Viewer,
-    tested: Option<(&StoreId, &SendOutcome)>,
+    tested: Option<&(Endpoint, SendOutcome)>,
 ) -> Result<Markup, PageError> {
     let config = app.config();
     let mut cards = Vec::new();
     for store in viewer.stores(&config) {
-        let status = app.storage.endpoint_status(&store.id).await?;
-        let result = tested.filter(|(id, _)| **id == store.id);
-        let gone = status.gone.map(|gone| gone.since);
+        let mut webhooks = Vec::new();
+        for webhook in &store.webhooks {
+            webhooks.push((webhook, app.storage.endpoint_status(&webhook.key).await?));
+        }
         cards.push(html! {
             article.card aria-labelledby={ "store-" (store.id) } {
                 div.title {
@@ -46,24 +47,29 @@ async fn stores(
                         a href={ (viewer.base()) "/orders?store=" (store.id) } { "Orders" }
                     }
                 }
-                dl.facts {
-                    div { dt { "Currency" } dd { (store.currency) } }
-                    div { dt { "Webhook" } dd { (address(store)) } }
-                    div { dt { "Pending events" } dd { (status.waiting) } }
-                    @if let Some(since) = gone {
-                        div { dt { "Disabled since" } dd { (pages::time(since)) } }
+                p { "Currency " (store.currency) }
+                @if webhooks.is_empty() { p { "No webhook: the store reads its events by GET /v1/events." } }
+                @for (webhook, status) in &webhooks {
+                    @let gone = status.gone.map(|gone| gone.since);
+                    dl.facts {
+                        div { dt { "Webhook " (webhook.key.webhook) } dd { (Origin::of(&webhook.url).as_str()) } }
+                        div { dt { "Events" } dd { (webhook.events.as_ref().map_or("all".to_owned(), |them| them.join(", "))) } }
+                        div { dt { "Pending events" } dd { (status.waiting) } }
+                        @if let Some(since) = gone {
+                            div { dt { "Disabled since" } dd { (pages::time(since)) } }
+                        }
                     }
-                }
-                @if let Some((_, sent)) = result {
-                    @let is_accepted = sent.http_status().is_some_and(|status| (200..300).contains(&status));
-                    p class={ "notice " (if is_accepted { "good" } else { "bad" }) } role="status" {
-                        "Test event: " (sent.note())
+                    @if let Some((_, sent)) = tested.filter(|(key, _)| *key == webhook.key) {
+                        @let is_accepted = sent.http_status().is_some_and(|status| (200..300).contains(&status));
+                        p class={ "notice " (if is_accepted { "good" } else { "bad" }) } role="status" {
+                            "Test event: " (sent.note())
+                        }
                     }
-                }
-                @if viewer.role == Role::Write && store.webhook.is_some() {
-                    div.buttons {
-                        (button(viewer, &store.id, "test", "Send a test event"))
-                        @if gone.is_some() { (button(viewer, &store.id, "enable", "Enable the webhook")) }
+                    @if viewer.role == Role::Write {
+                        div.buttons {
+                            (button(viewer, &webhook.key, "test", "Send a test event"))
+                            @if gone.is_some() { (button(viewer, &webhook.key, "enable", "Enable the webhook")) }
+                        }
                     }
                 }
             }
@@ -77,57 +83,50 @@ async fn stores(
     Ok(pages::page(viewer, "/stores", title, &content))
 }
 
-/// The webhook without its path, which may be a secret of the store.
-fn address(store: &Store) -> String {
-    match &store.webhook {
-        Some(webhook) => Origin::of(&webhook.url).as_str().to_owned(),
-        None => "none: the store reads its events by GET /v1/events".to_owned(),
-    }
-}
-
-fn button(viewer: &Viewer, store: &StoreId, action: &str, name: &str) -> Markup {
+fn button(viewer: &Viewer, of: &Endpoint, action: &str, name: &str) -> Markup {
     html! {
-        form.inline method="post" action={ (viewer.base()) "/stores/" (store) "/" (action) } {
+        form.inline method="post" action={ (viewer.base()) "/stores/" (of.store) "/" (of.webhook) "/" (action) } {
             input type="hidden" name="csrf" value=(viewer.csrf);
             button.plain type="submit" { (name) }
         }
     }
 }
 
-/// POST /stores/{id}/test: sends a test event and shows what the store responded.
+/// POST /stores/{id}/{webhook}/test: sends a test event and shows what the store responded.
 pub(crate) async fn test(
     State(app): State<Arc<AppState>>,
     Extension(viewer): Extension<Viewer>,
-    Path(id): Path<String>,
+    Path((id, webhook)): Path<(String, String)>,
     form: Result<Form<CsrfForm>, FormRejection>,
 ) -> Result<Markup, PageError> {
     let Form(form) = form?;
     viewer.check_form(&form.csrf)?;
-    let id = viewer.store(&app.config(), &id)?.id.clone();
-    let sent = test_as(&app, viewer.actor.clone(), id.as_str()).await?;
-    stores(&app, &viewer, Some((&id, &sent))).await
+    let tested = test_as(&app, viewer.actor.clone(), &id, &webhook).await?;
+    stores(&app, &viewer, Some(&tested)).await
 }
 
-/// POST /stores/{id}/enable: enables a webhook that answered 410.
+/// POST /stores/{id}/{webhook}/enable: enables a webhook that answered 410.
 pub(crate) async fn enable(
     State(app): State<Arc<AppState>>,
     Extension(viewer): Extension<Viewer>,
-    Path(id): Path<String>,
+    Path((id, webhook)): Path<(String, String)>,
     form: Result<Form<CsrfForm>, FormRejection>,
 ) -> Result<Redirect, PageError> {
     let Form(form) = form?;
     viewer.check_form(&form.csrf)?;
-    let id = viewer.store(&app.config(), &id)?.id.clone();
+    let store = viewer.store(&app.config(), &id)?.id.clone();
+    let webhook = WebhookId::parse(&webhook).map_err(|_| OperatorError::NotFound("webhook"))?;
     let base = viewer.base();
     record(
         &app,
         viewer.actor,
         AuditAction::EnableWebhook,
-        id.to_string(),
+        store.to_string(),
     )
     .await?;
-    if app.storage.enable_endpoint(&id, app.now()).await? {
-        tracing::info!(store = %id, "a person enabled a webhook: events are sent again");
+    let endpoint = Endpoint { store, webhook };
+    if app.storage.enable_endpoint(&endpoint, app.now()).await? {
+        tracing::info!(store = %endpoint.store, webhook = %endpoint.webhook, "a person enabled a webhook: events are sent again");
         app.dispatcher_wakeup.send_replace(());
     }
     Ok(Redirect::to(&format!("{base}/stores")))

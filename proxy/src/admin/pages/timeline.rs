@@ -259,10 +259,10 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
         let event = &recorded.event;
         let (word, tone) = word_and_tone(recorded.state);
         let sent = html! {
-            strong { "Event " (event.kind) } " "
+            strong { "Event " (event.kind) } " for " (recorded.webhook) " "
             @if let Some(address) = refund_address(event) { code { (address) } " " }
             span class={ "badge " (tone) } { (word) }
-            @if recorded.state != EventState::NoWebhook {
+            @if !matches!(recorded.state, EventState::NoWebhook | EventState::Unwanted) {
                 (redeliver_form(viewer, &event.order_id, &event.id))
             }
         };
@@ -270,7 +270,7 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
         for delivery in &recorded.deliveries {
             let tried = &delivery.delivery;
             let line = html! {
-                strong { "Delivery of " (event.kind) } " "
+                strong { "Delivery of " (event.kind) } " to " (recorded.webhook) " "
                 span { (outcome(tried)) " in " (tried.took.as_millis()) " ms" }
             };
             entries.push((tried.tried_at, 7, line));
@@ -344,6 +344,7 @@ fn word_and_tone(state: EventState) -> (&'static str, &'static str) {
         EventState::Delivered => ("delivered", "good"),
         EventState::GivenUp => ("given up", "bad"),
         EventState::NoWebhook => ("no webhook", "quiet"),
+        EventState::Unwanted => ("not asked for", "quiet"),
     }
 }
 

@@ -18,8 +18,8 @@ fn every_key_can_be_a_variable_and_wins_over_the_file() {
         FLORIN_STORE__0__TOKEN_KEYS__0__KID = k1
         FLORIN_STORE__0__TOKEN_KEYS__0__SECRET = tk_0123456789abcdef0123456789abcdef
         FLORIN_STORE__0__THEME__TEXT_MUTED = #555555
-        FLORIN_STORE__0__WEBHOOK__URL = https://shop.example/florin
-        FLORIN_STORE__0__WEBHOOK__SECRET = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
+        FLORIN_STORE__0__WEBHOOK__0__URL = https://shop.example/florin
+        FLORIN_STORE__0__WEBHOOK__0__SECRET = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
         FLORIN_STORE__0__PRODUCT__0__SKU = ebook
         FLORIN_STORE__0__PRODUCT__0__PRICE = 19.90
         FLORIN_STORE__1__ID = other
@@ -41,7 +41,7 @@ fn every_key_can_be_a_variable_and_wins_over_the_file() {
         assert!(store.lists_origin("https://b.example") && store.lists_origin("https://c.example"));
         assert_eq!(store.token_keys[0].kid.to_string(), "k1");
         assert_eq!(store.theme_tokens, [("text-muted", "#555555".to_owned())]);
-        assert!(store.webhook.is_some() && store.product("ebook").is_some());
+        assert!(!store.webhooks.is_empty() && store.product("ebook").is_some());
     }
 }
 

@@ -1,4 +1,4 @@
-//! Events, their deliveries, and the state of the store's webhook.
+//! Events, their deliveries, and the state of the store's webhooks.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use florin_checkout_api::ErrorCode;
-use florin_orders::{DeliveryId, Event, EventId};
+use florin_orders::{DeliveryId, Event, EventId, WebhookId};
 use florin_storage::{DeliveryFilter, RecordedDelivery};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -117,6 +117,8 @@ pub(crate) struct DeliveryAttempt {
     id: String,
     /// The event's id.
     event: String,
+    /// The webhook's id.
+    webhook: String,
     #[serde(rename = "type")]
     /// The event's type.
     kind: String,
@@ -170,6 +172,7 @@ impl DeliveryAttempt {
         Self {
             id: recorded.id.to_string(),
             event: delivery.event_id.to_string(),
+            webhook: delivery.webhook.to_string(),
             kind: recorded.kind.clone(),
             tried_at: delivery.tried_at.to_string(),
             took_ms: u64::try_from(delivery.took.as_millis()).unwrap_or(0),
@@ -179,18 +182,31 @@ impl DeliveryAttempt {
     }
 }
 
+/// To which webhook.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RedeliverQuery {
+    /// The webhook's id; all that ask for the event when absent.
+    #[schemars(regex(pattern = "^[a-z0-9-]{1,32}$"))]
+    webhook: Option<String>,
+}
+
 /// POST /v1/events/{id}/redeliver: schedules an event's delivery again.
 pub(crate) async fn redeliver(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
     Path(id): Path<String>,
+    Parameters(wanted): Parameters<RedeliverQuery>,
     Post(EmptyBody, request): Post<EmptyBody>,
 ) -> Result<(StatusCode, Replayed, ()), ApiError> {
     let caller = Caller::Store(store.id.clone());
     let done = idempotent(&app, request, caller, move |app| async move {
         let event = EventId::parse(&id).map_err(|_| ApiError::NoSuchEvent)?;
-        let storage = &app.storage;
-        if !storage.redeliver(&store.id, &event, app.now()).await? {
+        let webhook = wanted.webhook.as_deref().map(WebhookId::parse).transpose();
+        let webhook = webhook.map_err(|error| ApiError::invalid("webhook", error.to_string()))?;
+        let (storage, webhook) = (&app.storage, webhook.as_ref());
+        let planned = storage.redeliver(&store.id, &event, webhook, app.now());
+        if !planned.await? {
             return Err(ApiError::NoSuchEvent);
         }
         app.dispatcher_wakeup.send_replace(());
@@ -200,7 +216,7 @@ pub(crate) async fn redeliver(
     Ok((StatusCode::ACCEPTED, done.replayed(), ()))
 }
 
-pub(crate) fn describe_redeliver(_: &mut Types) -> Operation {
+pub(crate) fn describe_redeliver(types: &mut Types) -> Operation {
     Operation::new("redeliver_event", EVENTS, Auth::StoreKey)
         .summary(
             "Deliver an event again",
@@ -208,15 +224,25 @@ pub(crate) fn describe_redeliver(_: &mut Types) -> Operation {
         )
         .idempotency_key(1)
         .path("id", "The event.", &event_id())
+        .query::<RedeliverQuery>(types)
         .errors(&[ErrorCode::NotFound])
         .responds_empty(202, "It will be delivered again.")
 }
 
-/// The state of a store's webhook.
+/// The webhooks of a store.
+#[derive(Deserialize, JsonSchema, Serialize)]
+pub(crate) struct WebhookList {
+    /// As they are in the configuration.
+    webhooks: Vec<WebhookStatus>,
+}
+
+/// The state of a webhook.
 #[derive(Deserialize, JsonSchema, Serialize)]
 pub(crate) struct WebhookStatus {
-    /// `enabled`; `disabled` after the endpoint has answered 410; `none` for a store without one.
-    #[schemars(extend("enum" = ["enabled", "disabled", "none"]))]
+    /// Its id.
+    id: String,
+    /// `enabled`; `disabled` after the endpoint has answered 410.
+    #[schemars(extend("enum" = ["enabled", "disabled"]))]
     state: String,
     /// Since when it is disabled.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -226,62 +252,61 @@ pub(crate) struct WebhookStatus {
     events_waiting: u64,
 }
 
-/// GET /v1/webhook: the state of the store's webhook.
-pub(crate) async fn show_webhook(
+/// GET /v1/webhooks: the state of the store's webhooks.
+pub(crate) async fn list_webhooks(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
-) -> Result<Json<WebhookStatus>, ApiError> {
-    Ok(Json(webhook_status(&app, &store).await?))
+) -> Result<Json<WebhookList>, ApiError> {
+    Ok(Json(webhook_list(&app, &store).await?))
 }
 
-pub(crate) fn describe_show_webhook(types: &mut Types) -> Operation {
-    Operation::new("show_webhook", EVENTS, Auth::StoreKey)
+pub(crate) fn describe_list_webhooks(types: &mut Types) -> Operation {
+    Operation::new("list_webhooks", EVENTS, Auth::StoreKey)
         .summary(
-            "The state of the webhook",
-            "Whether events are sent to the store's endpoint, and how many wait.",
+            "The state of the webhooks",
+            "Whether events are sent to each endpoint, and how many wait.",
         )
-        .responds::<WebhookStatus>(200, "The state.", types)
+        .responds::<WebhookList>(200, "The state.", types)
 }
 
-/// POST /v1/webhook/enable: re-enables a webhook that answered 410; any other stays as it is.
-pub(crate) async fn enable_webhook(
+/// POST /v1/webhooks/enable: re-enables the webhooks that answered 410; any other stays as it is.
+pub(crate) async fn enable_webhooks(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
     Post(EmptyBody, request): Post<EmptyBody>,
-) -> Result<Done<WebhookStatus>, ApiError> {
+) -> Result<Done<WebhookList>, ApiError> {
     idempotent(&app, request, Caller::Store(store.id.clone()), move |app| async move {
-            let storage = &app.storage;
-            if storage.enable_endpoint(&store.id, app.now()).await? {
-                tracing::info!(store = %store.id, "the store enabled its webhook: events are sent again");
-                app.dispatcher_wakeup.send_replace(());
+            for webhook in &store.store().webhooks {
+                if app.storage.enable_endpoint(&webhook.key, app.now()).await? {
+                    tracing::info!(store = %store.id, webhook = %webhook.key.webhook, "the store enabled its webhook: events are sent again");
+                    app.dispatcher_wakeup.send_replace(());
+                }
             }
-            webhook_status(&app, &store).await
+            webhook_list(&app, &store).await
         }).await
 }
 
-pub(crate) fn describe_enable_webhook(types: &mut Types) -> Operation {
-    Operation::new("enable_webhook", EVENTS, Auth::StoreKey)
+pub(crate) fn describe_enable_webhooks(types: &mut Types) -> Operation {
+    Operation::new("enable_webhooks", EVENTS, Auth::StoreKey)
         .summary(
-            "Enable the webhook",
-            "After the endpoint has responded 410. Events that waited are sent first. Any other endpoint stays as it is.",
+            "Enable the webhooks",
+            "After an endpoint has responded 410. Events that waited are sent first. Any other endpoint stays as it is.",
         )
         .idempotency_key(1)
-        .responds::<WebhookStatus>(200, "The state afterwards.", types)
+        .responds::<WebhookList>(200, "The state afterwards.", types)
 }
 
-async fn webhook_status(
-    app: &AppState,
-    store: &AuthenticatedStore,
-) -> Result<WebhookStatus, ApiError> {
-    let status = app.storage.endpoint_status(&store.id).await?;
-    let state = match (&store.store().webhook, &status.gone) {
-        (None, _) => "none",
-        (Some(_), None) => "enabled",
-        (Some(_), Some(_)) => "disabled",
-    };
-    Ok(WebhookStatus {
-        state: state.to_owned(),
-        disabled_at: status.gone.map(|gone| gone.since.to_string()),
-        events_waiting: status.waiting,
-    })
+async fn webhook_list(app: &AppState, store: &AuthenticatedStore) -> Result<WebhookList, ApiError> {
+    let mut webhooks = Vec::new();
+    for webhook in &store.store().webhooks {
+        let status = app.storage.endpoint_status(&webhook.key).await?;
+        let state = status.gone.map_or("enabled", |_| "disabled");
+        webhooks.push(WebhookStatus {
+            id: webhook.key.webhook.to_string(),
+            state: state.to_owned(),
+            disabled_at: status.gone.map(|gone| gone.since.to_string()),
+            events_waiting: status.waiting,
+        });
+    }
+    Ok(WebhookList { webhooks })
 }

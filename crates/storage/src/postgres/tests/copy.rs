@@ -138,7 +138,7 @@ async fn a_copied_file_is_served_from_postgresql_and_not_opened_again() {
     assert_eq!(orders(&storage).await, before);
     assert_eq!(storage.listed().await, events);
     // The copy is in use: the next event, observation and delivery have their own numbers.
-    assert!(storage.enable_endpoint(&demo(), at(90)).await.unwrap());
+    assert!(storage.enable_endpoint(&hook(), at(90)).await.unwrap());
     storage.observe(90, exact("COMPLETED")).await;
     assert_eq!(storage.listed().await.len(), events.len() + 1);
     let again = copying.copy().await.unwrap_err();

@@ -117,7 +117,7 @@ async fn happens(storage: PostgresStorage, step: Step, n: u8, other: bool) -> bo
             due.is_some()
         }
         Step::Deliver => {
-            let due = storage.due_deliveries(&demo(), at(60), at(90), 2).await;
+            let due = storage.due_deliveries(&hook(), at(60), at(90), 2).await;
             let due = due.unwrap();
             for due in &due {
                 storage.deliver(due, 61, DeliveryOutcome::Delivered).await;
@@ -165,7 +165,7 @@ async fn happens(storage: PostgresStorage, step: Step, n: u8, other: bool) -> bo
         Step::Redeliver => {
             let events = storage.listed().await;
             let event = events.iter().find(|event| event.order_id == order).unwrap();
-            let redelivered = storage.redeliver(&demo(), &event.id, now).await;
+            let redelivered = storage.redeliver(&demo(), &event.id, None, now).await;
             redelivered.unwrap()
         }
     }

@@ -37,7 +37,7 @@ async fn a_process_whose_clock_is_behind_plans_anew_by_that_of_the_server() {
     let minute = SignedDuration::from_mins(1);
     let event = ours.listed().await.remove(0);
     for (planned_at, replanned) in [(now, 0), (now + 60 * minute, 1)] {
-        let planned = ours.redeliver(&demo(), &event.id, planned_at).await;
+        let planned = ours.redeliver(&demo(), &event.id, None, planned_at).await;
         assert!(planned.unwrap());
         let searched = ours.replan_future(now - minute).await.unwrap();
         assert_eq!(searched, replanned, "{planned_at}");
@@ -76,7 +76,7 @@ async fn a_store_receives_three_deliveries_without_money_at_once_from_all_proces
         let leased = processes.iter().map(|process| {
             let process = process.clone();
             tokio::spawn(async move {
-                let due = process.due_deliveries(&demo(), at(1), at(31), 4).await;
+                let due = process.due_deliveries(&hook(), at(1), at(31), 4).await;
                 (process, due.unwrap())
             })
         });

@@ -199,7 +199,7 @@ async fn purchase(storage: &PostgresStorage, relay: &Relay, cut: Cut, n: u8) {
     let recorded = recorded.expect("the latest poll");
     assert_eq!(recorded.snapshot.order.status, OrderStatus::Paid);
     assert_eq!(recorded.events, [EventType::Paid]);
-    let first = storage.due_deliveries(&demo(), at(30), at(60), 1).await;
+    let first = storage.due_deliveries(&hook(), at(30), at(60), 1).await;
     let first = first.unwrap().remove(0);
     relay.arm(cut);
     storage

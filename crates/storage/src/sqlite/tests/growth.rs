@@ -91,8 +91,8 @@ async fn with_backlog(events: u32) -> TestStorage {
         "INSERT INTO events (id, store_id, order_id, sequence, type, created_at, payload)
          SELECT 'evt_' || substr(id, 5) || '_1_0123456789abcdef', store_id, id, 1, 'order.created', 0, '{}'
          FROM orders WHERE reference <> 'r1' LIMIT ?",
-        "INSERT INTO outbox (order_id, sequence, position, store_id, next_at, planned_at, is_head)
-         SELECT order_id, sequence, position, store_id, position % 1000, 0, 1 FROM events
+        "INSERT INTO outbox (order_id, sequence, webhook, position, store_id, next_at, planned_at, is_head)
+         SELECT order_id, sequence, 'default', position, store_id, position % 1000, 0, 1 FROM events
          WHERE position NOT IN (SELECT position FROM outbox) LIMIT ?",
     ] {
         let filled = sqlx::query(statement).bind(events);
@@ -105,12 +105,12 @@ async fn with_backlog(events: u32) -> TestStorage {
 #[tokio::test]
 async fn an_endpoint_is_enabled_in_steps_and_keeps_its_events() {
     let test = with_backlog(3_000).await;
-    let due = test.due_deliveries(&demo(), at(2), at(32), 2).await;
+    let due = test.due_deliveries(&hook(), at(2), at(32), 2).await;
     let gone = DeliveryOutcome::Gone(florin_orders::EndpointHash([7; 32]));
     test.deliver(&due.unwrap()[0], 2, gone).await;
-    let due = test.due_deliveries(&demo(), at(3), at(33), 4).await;
+    let due = test.due_deliveries(&hook(), at(3), at(33), 4).await;
     assert_eq!(due.unwrap(), []);
-    assert!(test.enable_endpoint(&demo(), at(50)).await.unwrap());
+    assert!(test.enable_endpoint(&hook(), at(50)).await.unwrap());
     let due = "SELECT count(*) FROM outbox WHERE state = 'pending' AND tries = 0 AND next_at = $1";
     let due = sqlx::query_scalar(due).bind(at(50).as_millisecond());
     let due: i64 = due.fetch_one(&test.reader).await.unwrap();
