@@ -82,8 +82,8 @@ pub(crate) struct PollingPace {
 }
 
 impl PollingPace {
-    /// Above this factor an open page says that payments are found later.
-    const DELAYED_PERCENT: u32 = 400;
+    /// Above this factor an open page says that payments are found later: a young attempt is polled each 15 seconds.
+    const DELAYED_PERCENT: u32 = 1000;
 
     fn is_delayed(self) -> bool {
         self.watched_stretch.percent() > Self::DELAYED_PERCENT

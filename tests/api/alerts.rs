@@ -195,7 +195,7 @@ async fn a_gateway_that_is_away_and_what_waits_are_in_metrics_and_on_the_operato
     world.customer().open("ebook").await.choose("BTC").await;
     world.skip(Duration::from_mins(2));
     let session = ada(&world).await.cookies;
-    let waiting = "demo: 2, the oldest happened 2 minutes ago";
+    let waiting = "demo, default: 2, the oldest happened 2 minutes ago";
     page_with(&world, &session, &["Events wait for a store", waiting]).await;
     world.sandbox().set_clock(3600).await;
     world.customer().open("ebook").await.choose("LTC").await;

@@ -12,11 +12,11 @@ fn attempt(view: &Value, member: &str) -> String {
     view["attempt"][member].as_str().unwrap().to_owned()
 }
 
-/// Another tab, as far as this one hears of it.
+/// Another tab, as far as this one receives from it.
 const OTHER_TAB: &str = "
-    window.heard = [];
+    window.received = [];
     window.other = new BroadcastChannel('florin');
-    other.onmessage = ({ data }) => heard.push(data.order);
+    other.onmessage = ({ data }) => received.push(data.order);
     window.say = (more) => other.postMessage({ tab: 'other', order: 'ord_other', source: 'demo/ebook', ...more });";
 
 #[tokio::test]
@@ -37,9 +37,9 @@ async fn back_leads_to_the_list_and_another_tab_with_the_product_is_shown() {
     assert_eq!(browser.evaluate(entries).await, chosen, "one entry");
 
     browser.evaluate("say({ source: 'demo/mug' })").await;
-    let heard = "return heard.at(-1)";
+    let received = "return received.at(-1)";
     let order = checkout.order.as_str();
-    browser.wait_for_result("it answers", heard, order).await;
+    browser.wait_for_result("it answers", received, order).await;
     assert!(!browser.is_visible("other-tab").await, "another product");
     browser.evaluate("say()").await;
     let twice = "This order is also open in another tab.";

@@ -83,7 +83,7 @@ export const createInstructions = (words, locale, base) => {
     const label = uri === address ? bare : text(isRest ? 'qr_rest' : 'qr', { amount: sum, network });
     const button = h('button', { type: 'button', class: 'enlarge', title: text('qr_enlarge') }, createCode(qr, label, 'qr'));
     button.onclick = () => {
-      const choices = ['with-amount', 'address-only'].map((name, at) => h('label', { class: 'segment qr-' + name, 'data-testid': 'qr-' + name }, h('input', { type: 'radio', name: 'qr', checked: !at && '' }), text('qr_' + name.replace('-', '_'))));
+      const choices = ['qr_with_amount', 'qr_address_only'].map((key, at) => h('label', { class: 'segment ' + key.replaceAll('_', '-'), 'data-testid': key.replaceAll('_', '-') }, h('input', { type: 'radio', name: 'qr', checked: !at && '' }), text(key)));
       const dialog = /** @type {HTMLDialogElement} */ (h('dialog', { class: 'large', 'aria-label': label },
         h('div', { class: 'full' }, createCode(qr, label, 'qr-large')),
         ...(uri !== address && payment.bareQr ? [
@@ -92,7 +92,7 @@ export const createInstructions = (words, locale, base) => {
           h('div', { class: 'segments', role: 'radiogroup', 'aria-label': text('qr_contains') }, ...choices),
         ] : []),
         h('p', { class: 'due', dir: 'ltr', 'data-testid': 'qr-due' }, sum, h('br', {}), address),
-        h('button', { type: 'button', class: 'secondary', autofocus: '', 'aria-label': text('qr_close'), 'data-testid': 'qr-close' }, text('close'))));
+        h('button', { type: 'button', class: 'secondary', autofocus: '', 'aria-label': text('qr_close'), 'data-testid': 'qr-close' }, text('qr_close_short'))));
       dialog.onclick = ({ target }) => /** @type {Element} */ (target).closest('.segments, .due') || dialog.close();
       // One that was moved is open again by now.
       dialog.onclose = () => dialog.open || dialog.remove();

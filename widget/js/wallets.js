@@ -38,6 +38,9 @@ const UNDER_WAY = ['sent', 'unseen', 'unclear'];
 /** In these, to pay again may be to pay twice: it is not the screen's main action. */
 const IN_DOUBT = [...UNDER_WAY, 'again', 'elsewhere', 'replaced'];
 
+/** The end of the key of the title that the screen has instead of its own. @type {Record<string, string>} */
+const TITLES = { failed: 'failed_title', elsewhere: 'elsewhere_title' };
+
 /** What makes two payments one. @param {WalletPayment} payment */
 const keyOf = ({ order, chainId, to, value, data }) => [order, chainId, to, value, data].join();
 /** What is known of a kept payment. @param {StoredPayment} kept */
@@ -78,7 +81,7 @@ export const create = (words, root, signal) => {
   let hideApps = () => {};
 
   /** @param {string} key @param {Record<string, string>} [values] */
-  const say = (key, values = {}) => String(words['wallet_' + key + (key === 'none' && isPhone ? '_phone' : '')]).replace(/\{(\w+)\}/g, (_, gap) => values[gap]);
+  const say = (key, values = {}) => String(words['wallet_' + (key === 'none' && isPhone ? 'none_phone' : key)]).replace(/\{(\w+)\}/g, (_, gap) => values[gap]);
   /** Those of the payment's kind of chain. @param {WalletPayment} payment */
   const walletsFor = (payment) => wallets.filter((wallet) => wallet.isOnTron === isOnTron(payment));
   const update = () => (hideApps(), [...places.keys()].forEach((draw) => draw()));
@@ -381,7 +384,7 @@ export const create = (words, root, signal) => {
       if (!screen || !title || !isTitled) return;
       // The proxy learns nothing of most of it: its screen is that of a payment which is still looked for.
       const isSent = shownState === 'sent' || (isProgress && shownState === 'unseen');
-      const wanted = String(isSent ? payment.sentTitle : (isProgress && words['wallet_' + shownState + '_title']) || heading);
+      const wanted = String(isSent ? payment.sentTitle : (isProgress && TITLES[shownState] && say(TITLES[shownState])) || heading);
       if (title.textContent !== wanted) title.textContent = wanted;
       // The way to pay again is not folded away when nothing is under way.
       if (isProgress && (shownState === 'failed' || shownState === 'replaced')) screen.querySelector('details.again')?.setAttribute('open', '');

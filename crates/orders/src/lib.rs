@@ -47,7 +47,8 @@ pub use id::{
 pub use observation::{Amounts, Observation, ReviewReason};
 pub use order::{NewOrder, Order, OrderLine, PriceSource, Reverted, Snapshot};
 pub use poll::{
-    PollPriority, is_fresh, next_poll, next_poll_after_review, second_payment_pause, watched_pause,
+    PollPriority, eager_pause, is_fresh, next_poll, next_poll_after_review, second_payment_pause,
+    watched_pause,
 };
 pub use record::OrderRecord;
 pub use refund::{NewRefund, Refund, RefundError};

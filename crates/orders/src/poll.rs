@@ -131,7 +131,7 @@ pub fn watched_pause(
     let is_within = |start: Timestamp, time: SignedDuration| now.duration_since(start) < time;
     let pause = match invoice.payment_state {
         PaymentState::Waiting if is_within(invoice.opened_at, EAGER_AFTER_OPENING) => {
-            eager(interval)
+            eager_pause(interval)
         }
         PaymentState::Waiting => {
             let reported = invoice.marked_as_paid_at;
@@ -139,7 +139,7 @@ pub fn watched_pause(
             interval * if is_awaited { 1 } else { 3 }
         }
         PaymentState::Underpaid if is_within(invoice.state_since, EAGER_AFTER_OPENING) => {
-            eager(interval)
+            eager_pause(interval)
         }
         PaymentState::Underpaid | PaymentState::Detected | PaymentState::Confirming => {
             let age = now.duration_since(invoice.state_since);
@@ -158,7 +158,8 @@ pub fn watched_pause(
         .then_some(pause)
 }
 
-fn eager(interval: SignedDuration) -> SignedDuration {
+/// The shortest time between two polls of a watched attempt, at this interval.
+pub fn eager_pause(interval: SignedDuration) -> SignedDuration {
     interval * EAGER_TENTHS / 10
 }
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use florin_gateway::{CallError, ErrorCode, GatewayError, InvoiceId, InvoiceResponse, Priority};
 use florin_orders::{
-    Amounts, Assessment, EventType, Observation, Order, PollPriority, Snapshot, is_fresh,
-    second_payment_pause,
+    Amounts, Assessment, EventType, Observation, Order, PollPriority, Snapshot, eager_pause,
+    is_fresh, second_payment_pause,
 };
-use florin_storage::{DueAttempt, RecordedObservation};
+use florin_storage::{DueAttempt, RecordedObservation, StorageError};
 use jiff::{SignedDuration, Timestamp};
 use tokio::task::JoinSet;
 use tracing::Instrument as _;
@@ -109,10 +109,21 @@ async fn until_next(app: &AppState) -> Duration {
 /// Stretches the pauses between polls when the gateway's limits do not allow all of them, and reports how late they are.
 async fn measure(app: &AppState) {
     let now = app.now();
-    let queue = app.storage.poll_queue(now + LOOKAHEAD, MOST_COUNTED);
-    let queue = match queue.await {
-        Ok(queue) => queue,
+    // A watched attempt is counted once in the shortest interval, in which it is polled once.
+    let interval = SignedDuration::try_from(app.config().gateway.poll_interval);
+    let shortest = eager_pause(interval.expect("the interval is a minute at most"));
+    let queues = async {
+        let queue = app
+            .storage
+            .poll_queue(now + LOOKAHEAD, MOST_COUNTED)
+            .await?;
+        let watched = app.storage.poll_queue(now + shortest, MOST_COUNTED).await?;
+        Ok((queue, watched.due_prioritised))
+    };
+    let (queue, watched) = match queues.await {
+        Ok(queues) => queues,
         Err(error) => {
+            let error: StorageError = error;
             error_unless_outage!(error, "failed to read the queue of polls");
             return;
         }
@@ -127,14 +138,14 @@ async fn measure(app: &AppState) {
     let pace = if is_paused {
         PollingPace { lag, ..before }
     } else {
-        let seconds = LOOKAHEAD.as_secs().unsigned_abs();
-        let allowed = health.requests_per_minute * seconds / 60;
-        let for_watched = allowed * WATCHED_PERCENT / 100;
+        // In thousandths of a request.
+        let allowed_in = |time: SignedDuration| {
+            health.requests_per_minute * u64::try_from(time.as_millis()).unwrap_or(0) / 60
+        };
+        let for_watched = allowed_in(shortest) * WATCHED_PERCENT / 100;
         PollingPace {
-            stretch: before.stretch.next(queue.due, allowed),
-            watched_stretch: before
-                .watched_stretch
-                .next(queue.due_prioritised, for_watched),
+            stretch: before.stretch.next(queue.due * 1000, allowed_in(LOOKAHEAD)),
+            watched_stretch: before.watched_stretch.next(watched * 1000, for_watched),
             lag,
         }
     };
@@ -330,12 +341,25 @@ async fn on_error(app: &Arc<AppState>, due: &DueAttempt, error: &CallError) {
     reschedule(app, due, pause).await;
 }
 
-/// Polls again after a pause. If the storage fails, the lease of the poll ends instead.
+/// Polls again after a pause. While the storage fails, tries again until the lease of the poll ends, or the process does.
 async fn reschedule(app: &AppState, due: &DueAttempt, pause: SignedDuration) {
-    let now = app.now();
     let storage = &app.storage;
-    if let Err(error) = storage.reschedule_poll(due, now + pause, now).await {
-        error_unless_outage!(error, order = %due.order_id, "failed to reschedule poll");
+    let begun = app.now();
+    loop {
+        let now = app.now();
+        match storage.reschedule_poll(due, now + pause, now).await {
+            Ok(()) => return,
+            Err(error) if error.outage().is_none() => {
+                tracing::error!(%error, order = %due.order_id, "failed to reschedule poll");
+                return;
+            }
+            Err(_) if now.duration_since(begun) >= LEASE => return,
+            Err(_) => {}
+        }
+        tokio::select! {
+            () = app.shutdown.cancelled() => return,
+            () = app.clock.sleep(MAX_SLEEP) => {}
+        }
     }
 }
 

@@ -54,7 +54,7 @@ export const createDetail = (words, locale, currency) => {
     return text('takes_about', { time: new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(Math.ceil(seconds / length)) });
   };
   return (/** @type {string} */ detail, /** @type {number=} */ seconds, /** @type {string=} */ fee, /** @type {string=} */ reason, /** @type {string} */ amount = '', /** @type {string=} */ limit) =>
-    [detail, ...(reason ? [limit ? text(reason + '_price', { price: money(limit) }) : text(reason, { amount })] : [seconds && time(seconds), fee && text('fee_about', { price: money(fee) })])].filter(Boolean).join(' · ');
+    [detail, ...(reason ? [text(reason, { amount: limit ? money(limit) : amount })] : [seconds && time(seconds), fee && text('fee_about', { price: money(fee) })])].filter(Boolean).join(' · ');
 };
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Other tabs of this browser: two of them with one product would make two orders, and both could be paid. Each tab announces what
- * it shows; a page of the same origin alone hears it.
+ * it shows; only pages of the same origin receive it.
  */
 
 import { make } from '../dom.js';

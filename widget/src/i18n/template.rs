@@ -315,13 +315,14 @@ mod tests {
 
     /// What is shown once the texts of the section `later` are loaded: the screens after the asset choice and the components
     /// of theirs, and what is announced, or written in the page's title, of their phases.
-    const AFTER_THE_CHOICE: [&str; 13] = [
+    const AFTER_THE_CHOICE: [&str; 14] = [
         "screens/ended",
         "screens/instructions",
         "screens/paid",
         "screens/paying",
         "screens/progress",
         "screens/receipt",
+        "screens/refund",
         "components/button",
         "components/countdown",
         "components/order_links",

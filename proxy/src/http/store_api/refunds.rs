@@ -29,7 +29,7 @@ pub(crate) struct Refund {
     /// The asset; may be absent unless the order was paid in several.
     pub(crate) crypto_code: Option<CryptoCode>,
     /// The transaction that sent it. Each is recorded once for an order.
-    #[schemars(regex(pattern = "^[A-Za-z0-9]{1,128}$"))]
+    #[schemars(regex(pattern = "^[A-Za-z0-9]{1,128}$"), extend("examples" = ["4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b"]))]
     pub(crate) transaction: Option<String>,
 }
 
