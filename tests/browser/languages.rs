@@ -275,17 +275,15 @@ async fn a_purchase_in_the_dialog_needs_only_the_keyboard_and_the_shop_shows_it(
     browser.type_keys(Key::Enter).await;
     browser.enter_checkout().await;
     browser.wait_for("asset-USDTTRC20").await;
-    tab_to(&browser, "search").await;
-    browser.type_keys("usdt tron").await;
     tab_to(&browser, "asset-USDTTRC20").await;
     browser.type_keys(Key::Enter).await;
     // The other networks are opened before the network is confirmed.
-    assert_focus_visible(&browser, "H2 Check the network").await;
+    assert_focus_visible(&browser, "H2 Does your wallet send USDT on Tron?").await;
     tab_to(&browser, "network-back").await;
     browser.type_keys(Key::Enter).await;
     assert_focus_visible(&browser, "asset-USDTTRC20").await;
     browser.type_keys(Key::Enter).await;
-    assert_focus_visible(&browser, "H2 Check the network").await;
+    assert_focus_visible(&browser, "H2 Does your wallet send USDT on Tron?").await;
     tab_to(&browser, "network-confirm").await;
     browser.type_keys(Key::Enter).await;
     assert_focus_visible(&browser, "H2 Pay with USDT on Tron").await;

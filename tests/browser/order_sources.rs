@@ -195,7 +195,7 @@ async fn an_input_error_is_shown_at_its_field() {
     let gallery = Gallery::open().await;
     let browser = &gallery.browser;
     gallery.show("giving", "&locale=en").await;
-    let bounds = "Choose any amount between \u{2066}$2\u{2069} and \u{2066}$500\u{2069}.";
+    let bounds = "From \u{2066}$2\u{2069} to \u{2066}$500\u{2069}.";
     let refused = "Please enter an amount between \u{2066}$2\u{2069} and \u{2066}$500\u{2069}.";
     let before = json!([null, [bounds, ""], false, ""]);
     assert_eq!(read_inside(browser, FIELD).await, before);

@@ -38,7 +38,7 @@ const UNDER_WAY = ['sent', 'unseen', 'unclear'];
 /** In these, to pay again may be to pay twice: it is not the screen's main action. */
 const IN_DOUBT = [...UNDER_WAY, 'again', 'elsewhere', 'replaced'];
 
-/** The end of the key of the title that the screen has instead of its own. @type {Record<string, string>} */
+/** The end of the key of the title that stands in place of the screen's. @type {Record<string, string>} */
 const TITLES = { failed: 'failed_title', elsewhere: 'elsewhere_title' };
 
 /** What makes two payments one. @param {WalletPayment} payment */

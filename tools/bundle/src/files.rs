@@ -38,15 +38,19 @@ pub(crate) const PAYMENT: &str = "snippets/split/split_payment.wasm";
 /// Replaced in the page by `page.css`, and in the script of the first screen, as a string, by the style of the checkout.
 const STYLE: &str = "%STYLE%";
 
+/// Replaced in host.js by the style of the program's first screens.
+const SCREENS_STYLE: &str = "%SCREENS_STYLE%";
+
 /// Replaced in the script of the first screen by the languages' tags.
 const TAGS: &str = "%TAGS%";
 
 /// Replaced in the page by its own script.
 const FIRST_PAGE: &str = "%FIRST_PAGE%";
 
-/// The sheets of `widget/styles`: those of the list, and those of the program's other screens. In this order
+/// The sheets of `widget/styles`: those of the list, those of the program's first screens, and those of the screens after the
+/// asset choice. In this order
 /// in each: what comes later wins.
-const STYLES: [&[&str]; 2] = [
+const STYLES: [&[&str]; 3] = [
     &[
         "tokens",
         "base",
@@ -122,8 +126,9 @@ pub(crate) fn files(root: &Path, built: &Path, tools: Tools<'_>) -> anyhow::Resu
     if payment.exists() {
         add(&mut assets, "payment.wasm", bytes(&payment)?);
     }
-    let [style, payment_style] = sheets(&widget.join("styles"))?;
+    let [style, screens_style, payment_style] = sheets(&widget.join("styles"))?;
     let style = serde_json::to_string(&minify(&style, Kind::Style)?)?;
+    let screens_style = serde_json::to_string(&minify(&screens_style, Kind::Style)?)?;
     let payment_style = minify(&payment_style, Kind::Style)?;
     add(&mut assets, "payment.css", payment_style.into_bytes());
     for icon in ["icon.svg", "paid-icon.svg", "problem-icon.svg"] {
@@ -139,6 +144,7 @@ pub(crate) fn files(root: &Path, built: &Path, tools: Tools<'_>) -> anyhow::Resu
             script = script.replace("%FLORIN:payment.wasm%", "");
         }
         let script = script.replace(&format!("'{STYLE}'"), &style);
+        let script = script.replace(&format!("'{SCREENS_STYLE}'"), &screens_style);
         let script = script.replace(TAGS, &tags.join(" "));
         minify(&script.replace(LABELS, &labels), kind)
     };
@@ -285,7 +291,7 @@ fn hash_of(path: &str) -> &str {
 }
 
 /// The sheets of a folder, joined as [`STYLES`] says. A sheet that is in none is an error: nothing would load it.
-fn sheets(folder: &Path) -> anyhow::Result<[String; 2]> {
+fn sheets(folder: &Path) -> anyhow::Result<[String; 3]> {
     for name in names(folder)? {
         let stem = name.trim_end_matches(".css");
         ensure!(

@@ -20,6 +20,10 @@ const VIBRATION_MS = 40;
 /** A contrast below which text is hidden. */
 const HIDDEN_CONTRAST = 2;
 
+/** The style of the program's first screens. */
+const SCREENS_STYLE = new CSSStyleSheet();
+SCREENS_STYLE.replaceSync('%SCREENS_STYLE%');
+
 /**
  * Loads the proxy's page again without its Cross-Origin-Embedder-Policy, unless it has none: the gateway's page, which this
  * one is to frame, sends none either.
@@ -88,10 +92,9 @@ export const showCheckout = async (context, begun, isPage) => {
   let parts = begun.opened.then(loadParts);
   parts.catch(() => {});
   begun.giveParts(parts);
-  const root = /** @type {ShadowRoot} */ (element.shadowRoot);
-  /** Adopts the style of the screens that the program draws. */
-  const adoptStyle = async () => {
-    const [, sheet] = await parts;
+  /** @param {CSSStyleSheet} sheet */
+  const adopt = (sheet) => {
+    const root = /** @type {ShadowRoot} */ (element.shadowRoot);
     root.adoptedStyleSheets = [...root.adoptedStyleSheets.filter((one) => one !== sheet), sheet];
   };
   /** The merchant's warnings take long, and no customer waits for them. Any site can send a link: its colours are removed where they hide the text. */
@@ -113,13 +116,13 @@ export const showCheckout = async (context, begun, isPage) => {
       await Promise.race([begun.opened, pause(PRICES_PATIENCE_MS)]);
     };
     const patience = Promise.race([priced(), pause(PATIENCE_MS)]).catch(() => {});
-    // Without the style, the list can be used all the same.
-    const [words, program] = await Promise.all([loadingWords, loadingProgram, patience, adoptStyle().catch(() => {})]);
+    const [words, program] = await Promise.all([loadingWords, loadingProgram, patience]);
     await begun.list()?.released();
     if (signal.aborted) return;
     // Until here, what the page's script has begun is there for another attempt.
     element.begun = undefined;
     signal.addEventListener('abort', () => begun.end?.());
+    adopt(SCREENS_STYLE);
     const repeat = begun.handOver(words);
     let isReady = false;
     /** Whether the customer waits for a notification. */
@@ -171,10 +174,10 @@ export const showCheckout = async (context, begun, isPage) => {
       load_payment: async () => {
         try {
           const loading = parts.catch(() => (parts = loadParts()));
-          const [[script, , words]] = await Promise.all([loading, loadPayment(context.load), isChosen.then((isNeeded) => (isNeeded ? wallets.prepare() : undefined))]);
+          const [[script, sheet, words]] = await Promise.all([loading, loadPayment(context.load), isChosen.then((isNeeded) => (isNeeded ? wallets.prepare() : undefined))]);
           drawing = { ...script.INSTRUCTIONS, words };
           script.keepTexts(container, signal);
-          await adoptStyle();
+          adopt(sheet);
           return words;
         } catch (error) {
           console.error('florin:', error);
