@@ -320,7 +320,7 @@ async fn the_number_of_assets_decides_whether_there_is_a_search_and_whether_coin
     assert_eq!(read_inside(&browser, is_off).await, true);
     assert!(!browser.is_visible("networks-USDT").await, "it is folded");
     read_inside(&browser, "named('unavailable').open = true").await;
-    browser.press("networks-USDT").await;
+    read_inside(&browser, "named('networks-USDT').click()").await;
     wait_until_announced(&browser, "USDT · Tron · Temporarily unavailable").await;
     assert!(browser.is_visible("networks-USDT").await);
     end(world, browser).await;

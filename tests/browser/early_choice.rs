@@ -289,8 +289,11 @@ async fn an_early_payment_ends_when_it_is_made() {
     world.sandbox().pay(&checkout, "exact").await;
     browser.wait_until_gone("address").await;
     browser.block(&[]).await;
-    browser.press("retry").await;
-    browser.wait_for("status-processing").await;
+    eventually("the screens are loaded", async || {
+        read_inside(&browser, "named('retry')?.click()").await;
+        browser.is_visible("status-processing").await.then_some(())
+    })
+    .await;
     end(world, browser).await;
 }
 

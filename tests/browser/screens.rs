@@ -101,7 +101,7 @@ async fn each_end_has_a_reference_a_contact_and_a_way_back() {
         for help in ["copy-reference", "return"] {
             assert!(browser.is_visible(help).await, "{end} has no {help}");
         }
-        let contacts = "return [...inside.querySelectorAll('[data-testid=help]')].filter((at) => at.checkVisibility()).length";
+        let contacts = "return [...inside.querySelectorAll('[data-testid=help]')].filter((at) => at.checkVisibility({ visibilityProperty: true })).length";
         assert_eq!(read_inside(browser, contacts).await, 1, "{end}");
     }
     let mail = "
@@ -399,7 +399,7 @@ async fn an_unavailable_asset_announces_its_reason_and_a_search_what_it_finds() 
     let all = "return [named('search').value, rows.length, window.pressed.map(event => event.defaultPrevented)]";
     for prevented in [&[true][..], &[true, false]] {
         browser.type_keys(Key::Escape).await;
-        let expected = json!(["", 9, prevented]);
+        let expected = json!(["", 21, prevented]);
         assert_eq!(read_inside(browser, all).await, expected);
         assert_eq!(focused(browser).await, "search");
     }

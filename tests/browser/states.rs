@@ -75,7 +75,8 @@ const READABLE: &str = "
 const IS_LAID_OUT: &str = "
     const root = document.querySelector('florin-checkout').shadowRoot;
     const [amount, code, aids] = ['.amount', '.code', '.aids'].map((name) => root.querySelector(name)?.getBoundingClientRect());
-    if (!code) return null;
+    // After a wallet has sent, there is nothing to send.
+    if (!code?.height) return null;
     const [qr] = [...root.querySelectorAll('.enlarge')].filter((at) => at.checkVisibility()).map((at) => at.getBoundingClientRect());
     const covered = [...root.querySelectorAll('.destination *')].map((at) => at.getBoundingClientRect())
         .some((at) => qr && at.left < qr.right - 1 && qr.left < at.right - 1 && at.top < qr.bottom - 1 && qr.top < at.bottom - 1);

@@ -27,12 +27,12 @@ const orderOf = (table, state) => {
 };
 
 /** Members of the contract with fixed values, which the widget compares. Only the proxy writes them. */
-const WORDS = ['as_of', 'blocked_reason', 'code', 'crypto_code', 'currency', 'environment', 'failure_reason', 'flow', 'id', 'kind', 'late_payment', 'local_currency_code', 'paid_at', 'reason', 'status'];
+const WORDS = ['as_of', 'blocked_reason', 'code', 'crypto_code', 'currency', 'environment', 'failure_reason', 'flow', 'glyph', 'badge', 'id', 'kind', 'late_payment', 'local_currency_code', 'marks', 'paid_at', 'reason', 'status', 'wallet'];
 
 /** The same with `text` in place of every text in it: amounts and the contract's words stay. */
 const filled = (value, text, name) => {
   if (typeof value === 'string') return WORDS.includes(name) || /^\d+(\.\d+)?$/.test(value) ? value : text;
-  if (Array.isArray(value)) return value.map((one) => filled(one, text));
+  if (Array.isArray(value)) return value.map((one) => filled(one, text, name));
   if (value && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, filled(one, text, name)]));
   return value;
 };

@@ -48,8 +48,7 @@ const TAGS: &str = "%TAGS%";
 const FIRST_PAGE: &str = "%FIRST_PAGE%";
 
 /// The sheets of `widget/styles`: those of the list, those of the program's first screens, and those of the screens after the
-/// asset choice. In this order
-/// in each: what comes later wins.
+/// asset choice. In this order in each: what comes later wins.
 const STYLES: [&[&str]; 3] = [
     &[
         "tokens",
@@ -62,9 +61,8 @@ const STYLES: [&[&str]; 3] = [
         "width",
         "preference",
     ],
-    &[
-        "actions", "prices", "donation", "pay", "progress", "hosted", "print",
-    ],
+    &["actions", "prices", "donation"],
+    &["pay", "progress", "hosted", "print"],
 ];
 
 /// The modules of `widget/js/` that others load when they need them, each linked with its imports, and after all modules
@@ -300,7 +298,7 @@ fn sheets(folder: &Path) -> anyhow::Result<[String; 3]> {
             folder.join(&name).display()
         );
     }
-    let mut joined = [const { String::new() }; 2];
+    let mut joined = [const { String::new() }; 3];
     for (sheets, style) in STYLES.iter().zip(&mut joined) {
         for sheet in *sheets {
             style.push_str(&text(&folder.join(format!("{sheet}.css")))?);

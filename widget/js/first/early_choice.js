@@ -114,7 +114,7 @@ export const createEarlyChoice = (opening, words, locale, view) => {
     delete view.kept.pressed;
     options.querySelectorAll('button:not([data-off])').forEach((other) => other.removeAttribute('aria-disabled'));
   };
-  const mark = (/** @type {string} */ key) => h('small', { class: 'mark', 'data-testid': key }, text(key));
+  const mark = (/** @type {string} */ key) => h('small', { class: 'best', 'data-testid': key }, text(key));
   /** @type {HTMLElement[]} */
   const rows = [];
   /** @type {HTMLElement[]} Those that cannot be chosen. */

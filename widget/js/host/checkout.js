@@ -52,6 +52,13 @@ const findStore = () => {
 export const showCheckout = async (context, begun, isPage) => {
   const { element, box, signal } = context;
   const { container, emit, file, host, locale, menu, press, read } = begun;
+  /** @param {CSSStyleSheet} sheet */
+  const adopt = (sheet) => {
+    const root = /** @type {ShadowRoot} */ (element.shadowRoot);
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets.filter((one) => one !== sheet), sheet];
+  };
+  // The payment that is shown before the program needs it as well.
+  adopt(SCREENS_STYLE);
   box.addEventListener('click', (event) => followTopLink(event, () => context.examine({ isSandboxed: true })), { signal });
   const isAlone = isPage && parent === window;
   /** Whether the gateway's page may be framed. */
@@ -92,11 +99,6 @@ export const showCheckout = async (context, begun, isPage) => {
   let parts = begun.opened.then(loadParts);
   parts.catch(() => {});
   begun.giveParts(parts);
-  /** @param {CSSStyleSheet} sheet */
-  const adopt = (sheet) => {
-    const root = /** @type {ShadowRoot} */ (element.shadowRoot);
-    root.adoptedStyleSheets = [...root.adoptedStyleSheets.filter((one) => one !== sheet), sheet];
-  };
   /** The merchant's warnings take long, and no customer waits for them. Any site can send a link: its colours are removed where they hide the text. */
   const checkColors = () => {
     if (!signal.aborted && checkContrast(container) < HIDDEN_CONTRAST && isAlone) TOKENS.forEach((name) => element.style.removeProperty('--florin-' + name));
@@ -122,7 +124,6 @@ export const showCheckout = async (context, begun, isPage) => {
     // Until here, what the page's script has begun is there for another attempt.
     element.begun = undefined;
     signal.addEventListener('abort', () => begun.end?.());
-    adopt(SCREENS_STYLE);
     const repeat = begun.handOver(words);
     let isReady = false;
     /** Whether the customer waits for a notification. */

@@ -164,7 +164,7 @@ fn Row(
     });
     let marks = marks.into_iter().map(|key| {
         view! {
-            <small class="mark" data-testid=key>
+            <small class="best" data-testid=key>
                 {i18n.text(key)}
             </small>
         }
