@@ -158,8 +158,8 @@ pub struct OrderView {
     /// address to pay to is shown. Absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub email_required: bool,
-    /// Present exactly while the store owes money, because too much, a second payment or one for an ended order arrived: the
-    /// customer may name an address of this asset for the refund.
+    /// Present exactly while the store owes money, because too much, a second payment or one for a closed order arrived, and
+    /// has sent nothing back: the customer may name an address of this asset for the refund.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owed_in: Option<OwedIn>,
     /// Where the customer wants the refund; absent while no address is named.

@@ -44,7 +44,7 @@ impl Aggregate {
         }
     }
 
-    /// Returns `true` if this text may be stored as the address for a refund: money is owed, none was sent back, and no attempt is paid there. Ignores
+    /// Returns `true` if this text may be stored as the address for a refund: money is owed, and no attempt is paid there. Ignores
     /// the case and the prefix of an address.
     pub fn takes_refund_address(&self, address: &str) -> bool {
         let wanted = address.to_ascii_lowercase();
@@ -57,8 +57,7 @@ impl Aggregate {
             let own = address.to_ascii_lowercase();
             own.ends_with(&wanted) || wanted.ends_with(&own)
         };
-        let owes = self.order.owes_money() && self.order.refunds.is_empty();
-        owes && !self.attempts.iter().any(is_own)
+        self.order.owes_money() && !self.attempts.iter().any(is_own)
     }
 
     /// Puts off the next poll of an attempt that was observed at `now`.
@@ -206,16 +205,14 @@ mod tests {
 
     #[test]
     fn money_is_owed_for_what_nothing_is_sold_and_in_the_asset_that_arrived() {
-        use OrderStatus::{Cancelled, Overpaid, Paid, Underpaid};
+        use OrderStatus::{Cancelled, Overpaid, Paid};
         let late = CryptoCode::parse("LTC").ok();
         for (status, late_payment, has_money, owed_in) in [
             (Overpaid, None, true, Some("BTC")),
             (Overpaid, Some(LatePayment::Second), true, Some("LTC")),
             (Paid, Some(LatePayment::Second), true, Some("LTC")),
             (Paid, Some(LatePayment::Counted), true, None),
-            (Cancelled, None, true, Some("LTC")),
-            (Cancelled, None, false, None),
-            (Underpaid, None, true, None),
+            (Cancelled, None, true, None),
         ] {
             let order = Order {
                 late_payment,

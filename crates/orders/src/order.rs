@@ -144,14 +144,15 @@ pub struct Order {
 }
 
 impl Order {
-    /// Returns `true` if more than the price arrived, a second payment did, or money stayed with an order that ended unpaid.
+    /// Returns `true` if more than the price arrived, a second payment did, or money stayed with an order that an operator
+    /// closed, and nothing was sent back since.
     pub fn owes_money(&self) -> bool {
-        match self.status {
+        let owes = match self.status {
             OrderStatus::Overpaid => true,
             OrderStatus::Paid => self.late_payment == Some(LatePayment::Second),
-            OrderStatus::Cancelled | OrderStatus::Expired | OrderStatus::Failed => self.has_money,
-            _ => false,
-        }
+            _ => self.is_over() && self.has_money,
+        };
+        owes && self.refunds.is_empty()
     }
 
     /// Returns `true` if this attempt is the one that is shown.
@@ -182,10 +183,10 @@ impl Order {
         outcome == Some(DecisionOutcome::Accepted)
     }
 
-    /// Returns `true` if an operator closed the order: no payment credits it any more.
-    pub fn is_closed_by_operator(&self) -> bool {
+    /// Returns `true` if no payment credits it any more: it is paid, or an operator closed it.
+    pub fn is_over(&self) -> bool {
         let outcome = self.decision.map(|decision| decision.outcome);
-        outcome == Some(DecisionOutcome::Closed)
+        self.status.is_settled() || outcome == Some(DecisionOutcome::Closed)
     }
 
     /// Returns `true` if it ended without a payment and takes no further attempt. A late payment is still found.

@@ -47,6 +47,9 @@ pub enum RefundError {
     /// Money of several assets arrived.
     #[error("the order was paid in several assets: name the asset")]
     SeveralAssets,
+    /// The order may still be paid.
+    #[error("the order may still be paid: resolve it, and then refund")]
+    Open,
     /// No hash of a transaction.
     #[error("a transaction has 1 to 128 letters and digits")]
     Transaction,
@@ -58,7 +61,9 @@ struct Balance<'a> {
     asset: Option<&'a CryptoCode>,
     /// What is left of it after the refunds.
     left: Amount,
-    /// What of it the store may keep.
+    /// What of all that arrived paid for the order.
+    paid: Amount,
+    /// What is left of that after the refunds: the store may keep it.
     due: Amount,
 }
 
@@ -72,51 +77,65 @@ fn sum(one: Amount, other: Amount) -> Amount {
     one.checked_add(other).unwrap_or(one)
 }
 
-fn price_left(order: &Order) -> Amount {
+/// What of the price the refunds have taken back.
+fn booked(order: &Order) -> Amount {
     let refunds = order.refunds.iter();
-    refunds.fold(order.terms.amount, |left, refund| less(left, refund.amount))
+    refunds.fold(Amount::ZERO, |all, refund| sum(all, refund.amount))
 }
 
-/// What the price that is left is in a credited payment. On the gateway's page, which computes the amounts itself, the price
+/// What a part of what paid for the order is of the price.
+fn share(order: &Order, part: Amount, paid: Amount) -> Amount {
+    let (price, decimals) = (order.terms.amount, order.terms.currency.decimals());
+    let share = price.mul_div(part, paid, decimals, Rounding::Up);
+    share.unwrap_or(price).min(price)
+}
+
+/// What the price is in a credited payment. On the gateway's page, which computes the amounts itself, the price
 /// is the same share of the payment in every unit.
-fn due(order: &Order, attempt: &Attempt, progress: &Progress) -> Amount {
+fn paid(order: &Order, attempt: &Attempt, progress: &Progress) -> Amount {
     let (price, received) = (order.terms.amount, &progress.received);
-    let due = match attempt.terms.custom() {
+    let paid = match attempt.terms.custom() {
         Some(terms) => Ok(terms.requested.amounts.crypto),
         None => (received.crypto).mul_div(price, received.local, 8, Rounding::Up),
     };
-    let due = due.unwrap_or(received.crypto).min(received.crypto);
-    let left = due.mul_div(price_left(order), price, 18, Rounding::Up);
-    left.unwrap_or(due)
+    paid.unwrap_or(received.crypto).min(received.crypto)
 }
 
 impl Aggregate {
     fn balances(&self) -> Vec<Balance<'_>> {
         let order = &self.order;
-        let is_over = order.status.is_settled() || order.is_closed_by_operator();
         let mut balances: Vec<Balance<'_>> = Vec::new();
-        for attempt in self.attempts.iter().filter(|attempt| attempt.has_money()) {
+        let attempts = self.attempts.iter();
+        for attempt in attempts.filter(|it| order.is_over() && it.has_money()) {
             let progress = attempt.invoice().map_or(&Progress::NONE, |it| &it.progress);
             let (asset, left) = (attempt.asset(), progress.received.crypto);
-            let due = if order.is_credited_by(attempt) {
-                due(order, attempt, progress)
-            } else if is_over {
-                Amount::ZERO
-            } else {
-                left
-            };
+            let is_credited = order.is_credited_by(attempt);
+            let paid = is_credited.then(|| paid(order, attempt, progress));
+            let paid = paid.unwrap_or(Amount::ZERO);
             match balances.iter_mut().find(|known| known.asset == asset) {
                 Some(known) => {
                     known.left = sum(known.left, left);
-                    known.due = sum(known.due, due);
+                    known.paid = sum(known.paid, paid);
                 }
-                None => balances.push(Balance { asset, left, due }),
+                None => balances.push(Balance {
+                    asset,
+                    left,
+                    paid,
+                    due: paid,
+                }),
             }
         }
-        for refund in &order.refunds {
-            let asset = Some(&refund.crypto_code);
-            for balance in balances.iter_mut().filter(|it| it.asset == asset) {
-                balance.left = less(balance.left, refund.amount_in_crypto);
+        let (price, booked) = (order.terms.amount, booked(order));
+        for it in &mut balances {
+            let refunds = order.refunds.iter();
+            let refunds = refunds.filter(|refund| Some(&refund.crypto_code) == it.asset);
+            let sent = refunds.fold(Amount::ZERO, |all, one| sum(all, one.amount_in_crypto));
+            it.left = less(it.left, sent);
+            it.due = it.paid.min(it.left);
+            // More has arrived since a refund that took back a part of the price: its share names the part.
+            if share(order, less(it.paid, it.due), it.paid) != booked {
+                let taken = it.paid.mul_div(booked, price, 18, Rounding::Up);
+                it.due = less(it.paid, taken.unwrap_or(sent).min(sent));
             }
         }
         balances.retain(|balance| !balance.left.is_zero());
@@ -155,6 +174,7 @@ impl Aggregate {
         let mut found = self.balances();
         found.retain(|it| it.asset.is_some_and(is_meant));
         let (crypto_code, balance) = match &found[..] {
+            [] if !order.is_over() => return Err(RefundError::Open),
             [] => return Err(RefundError::Amount(Amount::ZERO)),
             [only] => (only.asset.ok_or(RefundError::SeveralAssets)?, only),
             _ => return Err(RefundError::SeveralAssets),
@@ -162,19 +182,15 @@ impl Aggregate {
         if sent.is_zero() || sent > balance.left {
             return Err(RefundError::Amount(balance.left));
         }
-        let (price, decimals) = (price_left(order), order.terms.currency.decimals());
         let beyond = less(sent, less(balance.left, balance.due));
-        let amount = if order.status.is_settled() && !beyond.is_zero() {
-            let part = price.mul_div(beyond, balance.due, decimals, Rounding::Up);
-            part.unwrap_or(price).min(price)
-        } else {
-            Amount::ZERO
-        };
+        let taken = sum(less(balance.paid, balance.due), beyond);
+        let part = less(share(order, taken, balance.paid), booked(order));
+        let amount = if beyond.is_zero() { Amount::ZERO } else { part };
         Ok(Refund {
             id: new.id.clone(),
             crypto_code: crypto_code.clone(),
             amount_in_crypto: sent,
-            amount: amount.with_min_decimals(decimals),
+            amount: amount.with_min_decimals(order.terms.currency.decimals()),
             transaction_hash: new.transaction_hash.clone(),
             at: now,
         })
@@ -233,7 +249,6 @@ mod tests {
     fn what_exceeds_the_price_and_what_paid_nothing_is_owed() {
         for (status, received, expected) in [
             (S::Underpaid, ["0", "0.0001"], ""),
-            (S::Cancelled, ["0", "0.0001"], ""),
             (S::Paid, ["0", "0.0003"], ""),
             (S::Overpaid, ["0", "0.0004"], "LTC 0.00009027"),
             (S::Paid, ["0.0001", "0.0004"], "BTC 0.0001, LTC 0.00009027"),
@@ -241,11 +256,16 @@ mod tests {
             assert_eq!(owed(&aggregate(status, received)), expected, "{status:?}");
         }
         let mut closed = aggregate(S::Cancelled, ["0", "0.0002"]);
+        closed.order.has_money = true;
+        assert_eq!(refund(&mut closed, "0.0001", ""), Err(RefundError::Open));
+        assert!(!closed.order.owes_money());
         closed.order.decision = Some(FinalDecision {
             outcome: DecisionOutcome::Closed,
             at: at(40),
         });
+        assert!(closed.order.owes_money());
         assert_eq!(refund(&mut closed, "0.0001", ""), Ok("0.00".into()));
+        assert!(!closed.order.owes_money());
         assert_eq!(owed(&closed), "LTC 0.0001");
         // A payment on the gateway's page, of which half is the price.
         let mut paid = aggregate(S::Paid, ["0", "0"]);
@@ -274,6 +294,13 @@ mod tests {
             let recorded = refund(&mut paid, sent, asset);
             assert_eq!(recorded, expected.map(str::to_owned), "{sent}");
         }
+        let mut exact = aggregate(S::Paid, ["0", "0.00030973"]);
+        for part in ["6.43", "6.42", "6.43"] {
+            assert_eq!(refund(&mut exact, "0.0001", ""), Ok(part.into()));
+            assert_eq!(owed(&exact), "");
+        }
+        invoice_of(&mut exact.attempts[1]).progress.received.crypto = amount("0.00061946");
+        assert_eq!(owed(&exact), "LTC 0.00030973");
         let mut twice = aggregate(S::Paid, ["0.0001", "0.00030973"]);
         let several = Err(RefundError::SeveralAssets);
         assert_eq!(refund(&mut twice, "0.0001", ""), several);

@@ -85,7 +85,7 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
     if !has_changed {
         return unchanged;
     }
-    if order.status.is_settled() || order.is_closed_by_operator() {
+    if order.is_over() {
         return second_payment(invoice, assessment, unchanged);
     }
     let has_money = matches!(

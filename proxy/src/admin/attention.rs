@@ -34,11 +34,11 @@ pub(crate) fn texts(cause: AttentionCause) -> (&'static str, &'static str) {
         AttentionCause::Underpaid => (
             "Underpaid",
             "The gateway completed the payment with less than the price. Ask the customer for the rest, which is \
-             found by itself; or accept what came; or refund it and resolve the entry.",
+             found by itself; or accept what came; or resolve the entry and refund it.",
         ),
         AttentionCause::EndedWithMoney => (
             "Ended with money",
-            "Money arrived, and then the order ended without a credit. Ask the gateway where the money is, then accept the order, or refund the customer and resolve the entry.",
+            "Money arrived, and then the order ended without a credit. Ask the gateway where the money is, then accept the order, or resolve the entry and refund the customer.",
         ),
         AttentionCause::Reverted => (
             "Credit contradicted",

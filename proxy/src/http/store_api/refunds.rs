@@ -83,7 +83,7 @@ pub(crate) async fn refund(
             DecideError::Storage(error) => error.into(),
             DecideError::Refund(error) => {
                 let field = match error {
-                    RefundError::Amount(_) => "amount_in_crypto",
+                    RefundError::Amount(_) | RefundError::Open => "amount_in_crypto",
                     RefundError::SeveralAssets => "crypto_code",
                     RefundError::Transaction => "transaction",
                 };
