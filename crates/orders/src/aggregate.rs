@@ -87,6 +87,7 @@ impl Aggregate {
         let transition = transition(&self.order, attempt, assessment);
         let invoice = next_invoice(&self.order, attempt, assessment, &transition, now);
         let was_settled = self.order.status.is_settled();
+        let owed_in = self.snapshot().owed_in().cloned();
         let contradiction = self.order.reverted.map(|reverted| reverted.payment_state);
         let changed = differs(attempt.invoice(), invoice.as_ref())
             || transition.reverted != contradiction
@@ -126,6 +127,10 @@ impl Aggregate {
         }
         order.sequence += u32::try_from(transition.events.len()).expect("a handful of events");
         order.version += u64::from(changed);
+        // The customer named an address of that asset.
+        if self.snapshot().owed_in() != owed_in.as_ref() {
+            self.order.refund_address = None;
+        }
         self.update_attention(&causes, &transition.events, now);
         Some(AppliedAssessment {
             transition,
@@ -195,8 +200,11 @@ mod tests {
             ((2, "COMPLETED", 3, 1100), Some(Counted)),
             ((0, "COMPLETED", 3, 1200), Some(Second)),
         ] {
+            life.aggregate.order.refund_address = Some("of another asset".into());
             record(&mut life, response);
             let order = &life.aggregate.order;
+            let is_kept = order.refund_address.is_some();
+            assert_eq!(is_kept, late_payment != Some(Second), "{response:?}");
             assert_eq!(order.late_payment, late_payment, "{response:?}");
             let is_late = late_payment.is_some();
             assert_eq!(order.late_crypto_code.is_some(), is_late, "{response:?}");
