@@ -36,6 +36,8 @@ pub struct NewRefund {
     pub crypto_code: Option<CryptoCode>,
     /// The transaction that sent it.
     pub transaction_hash: Option<String>,
+    /// The version of the order that the person saw; absent for a server, which saw none.
+    pub version: Option<u64>,
 }
 
 /// Why a refund was not recorded.
@@ -50,6 +52,9 @@ pub enum RefundError {
     /// The order may still be paid.
     #[error("the order may still be paid: resolve it, and then refund")]
     Open,
+    /// A repetition with another content.
+    #[error("another amount or asset is recorded for this transaction or request")]
+    Recorded,
     /// No hash of a transaction.
     #[error("a transaction has 1 to 128 letters and digits")]
     Transaction,
@@ -238,6 +243,7 @@ mod tests {
                 amount_in_crypto: amount(sent),
                 crypto_code: CryptoCode::parse(asset).ok(),
                 transaction_hash: Some("cafe".into()),
+                version: None,
             },
             at(50),
         )?;

@@ -78,6 +78,7 @@ pub(crate) fn refund(number: u8, sent: &str) -> NewRefund {
         amount_in_crypto: amount(sent),
         crypto_code: None,
         transaction_hash: None,
+        version: None,
     }
 }
 

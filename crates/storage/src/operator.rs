@@ -77,9 +77,7 @@ pub enum DecideError {
     #[error("there is no order {0}")]
     NoOrder(OrderId),
     /// The order changed after the operator saw it.
-    #[error(
-        "the order has changed: it has version {found}, and the decision was made about version {seen}"
-    )]
+    #[error("the order has changed: it has version {found}, and you saw version {seen}")]
     Changed {
         /// The version that the operator saw.
         seen: u64,
@@ -310,10 +308,10 @@ pub trait OperatorStorage: Send + Sync + std::fmt::Debug {
     ) -> Result<Snapshot, DecideError>;
 
     /// Records a refund with its entry in the audit log and its event, in one transaction that locks the order. A repetition
-    /// with the same id returns the order and does nothing.
+    /// with the same id, amount and asset returns the order and does nothing.
     ///
     /// # Errors
-    /// [`DecideError::Refund`].
+    /// [`DecideError::Changed`] when the order is not as the person saw it; [`DecideError::Refund`].
     async fn refund(
         &self,
         order: &OrderId,

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use florin_orders::{
     Aggregate, AuditId, Event, EventId, EventType, NewRefund, OrderId, OrderStatus, Refund,
-    Snapshot, StoreId,
+    RefundError, Snapshot, StoreId,
 };
 use jiff::Timestamp;
 
@@ -44,8 +44,16 @@ impl OperatorStorage for Store {
                 return Err(DecideError::NoOrder(order.clone()));
             };
             // An earlier run of this transaction, whose commit had no response, or a repeated request.
-            if is_recorded(tx, &refund.id).await? {
-                return Ok(known.snapshot());
+            if let Some(recorded) = known.order.refunds.iter().find(|it| it.id == refund.id) {
+                let (sent, asset) = (recorded.amount_in_crypto, &recorded.crypto_code);
+                let named = refund.crypto_code.as_ref().unwrap_or(asset);
+                let is_same = (sent, asset) == (refund.amount_in_crypto, named);
+                let repeated = is_same.then(|| known.snapshot());
+                return Ok(repeated.ok_or(RefundError::Recorded)?);
+            }
+            let found = known.order.version;
+            if let Some(seen) = refund.version.filter(|seen| *seen != found) {
+                return Err(DecideError::Changed { seen, found });
             }
             let refund = known.refund(&refund, now)?;
             insert_refund(tx, &order, &actor, &refund).await?;

@@ -169,7 +169,7 @@ pub(crate) async fn refund(
 ) -> Result<Json<Value>, OperatorError> {
     let Json(sent) = sent?;
     let id = OrderId::parse(&id).map_err(|_| OperatorError::NotFound("order"))?;
-    let refunded = record(&app, actor, &id, sent, None).await?;
+    let refunded = record(&app, actor, &id, sent, None, None).await?;
     Ok(Json(json!({ "order": OrderRecord::of(&refunded) })))
 }
 

@@ -319,9 +319,10 @@ pub(crate) async fn refund(
         crypto_code: Some(form.asset),
         transaction: (!transaction.is_empty()).then(|| transaction.to_owned()),
     };
-    let (base, name) = (viewer.base(), format!("version {}", form.version));
+    let (base, version) = (viewer.base(), Some(form.version));
+    let name = format!("version {}", form.version);
     let id = OrderId::parse(&id).map_err(|_| OperatorError::NotFound("order"))?;
-    record(&app, viewer.actor, &id, sent, Some(name)).await?;
+    record(&app, viewer.actor, &id, sent, Some(name), version).await?;
     Ok(Redirect::to(&format!("{base}/orders/{id}#timeline")))
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct Refund {
     pub(crate) amount_in_crypto: Amount,
     /// The asset; may be absent unless the order was paid in several.
     pub(crate) crypto_code: Option<CryptoCode>,
-    /// The transaction that sent it. Each is recorded once for an order.
+    /// The transaction that sent it. Each is recorded once for an order; hexadecimal digits in lower case, without `0x`.
     #[schemars(regex(pattern = "^[A-Za-z0-9]{1,128}$"), extend("examples" = ["4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afdeda33b"]))]
     pub(crate) transaction: Option<String>,
 }
@@ -38,9 +38,17 @@ pub(crate) async fn record(
     app: &AppState,
     actor: Actor,
     order: &OrderId,
-    sent: Refund,
+    mut sent: Refund,
     name: Option<String>,
+    version: Option<u64>,
 ) -> Result<Snapshot, DecideError> {
+    // Hexadecimal digits are written in several ways.
+    if let Some(hash) = &mut sent.transaction {
+        let digits = hash.strip_prefix("0x").unwrap_or(hash);
+        if digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            *hash = digits.to_ascii_lowercase();
+        }
+    }
     let id = match sent.transaction.as_ref().or(name.as_ref()) {
         None => app.random_bits(),
         Some(name) => {
@@ -53,6 +61,7 @@ pub(crate) async fn record(
         amount_in_crypto: sent.amount_in_crypto,
         crypto_code: sent.crypto_code,
         transaction_hash: sent.transaction,
+        version,
     };
     let refunded = app.storage.refund(order, &new, &actor, app.now()).await?;
     tracing::info!(%order, person = actor.name, "a refund is recorded");
@@ -78,14 +87,14 @@ pub(crate) async fn refund(
     };
     idempotent(&app, request, caller, move |app| async move {
         let order = OrderId::parse(&id).map_err(|_| ApiError::NoSuchOrder)?;
-        let recorded = record(&app, actor, &order, sent, name).await;
+        let recorded = record(&app, actor, &order, sent, name, None).await;
         let refunded = recorded.map_err(|error| match error {
             DecideError::Storage(error) => error.into(),
             DecideError::Refund(error) => {
                 let field = match error {
                     RefundError::Amount(_) | RefundError::Open => "amount_in_crypto",
                     RefundError::SeveralAssets => "crypto_code",
-                    RefundError::Transaction => "transaction",
+                    RefundError::Transaction | RefundError::Recorded => "transaction",
                 };
                 ApiError::invalid(field, format!("It is refused: {error}."))
             }
