@@ -173,7 +173,13 @@ fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<(&str, &s
             }
             @if let Some(email) = &order.terms.customer_email { div { dt { "Customer" } dd { (email) } } }
             @if let Some(email) = &order.receipt_email { div { dt { "Receipt" } dd { (email) } } }
-            @if let Some(address) = &order.refund_address { div { dt { "Refund to" } dd { code { (address) } } } }
+            @if let Some(address) = &order.refund_address {
+                div {
+                    dt { "Refund to" }
+                    dd { code { (address) } " " (aggregate.snapshot().owed_in().map_or_else(String::new, pages::asset)) }
+                    dd.muted { "Nothing proves that it is the customer's." }
+                }
+            }
             div { dt { "Opened" } dd { (pages::time(order.created_at)) } }
             @if let Some(at) = order.settled_at {
                 div {
@@ -256,15 +262,15 @@ async fn refused(
 fn refund_section(viewer: &Viewer, aggregate: &Aggregate) -> Markup {
     let (owed, left) = (aggregate.owed(), aggregate.refundable());
     let (order, suggested) = (&aggregate.order, owed.first());
-    let asset = |asset: Option<&CryptoCode>| asset.map_or_else(String::new, pages::asset);
+    let asset = |it: Option<&CryptoCode>| it.map_or("of an unknown asset".to_owned(), pages::asset);
     html! {
-        @if !left.is_empty() {
+        @if !owed.is_empty() || !left.is_empty() {
             section.card #refund aria-labelledby="refund-title" {
                 h2 #refund-title { "Refund" }
                 @for (of, amount) in &owed {
                     p { "Owed to the customer: " strong { (amount) " " (asset(*of)) } }
                 }
-                @if viewer.role == Role::Write {
+                @if viewer.role == Role::Write && !left.is_empty() {
                     form.search method="post" action={ (viewer.base()) "/orders/" (order.id) "/refunds" } {
                         input type="hidden" name="csrf" value=(viewer.csrf);
                         input type="hidden" name="version" value=(order.version);
