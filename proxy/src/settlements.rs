@@ -173,11 +173,11 @@ impl Period {
         after: Option<(Timestamp, String)>,
         limit: u32,
     ) -> Result<Settlements, ReportError> {
-        let (mut payments, mut next, mut count) = (Vec::new(), None, 0);
+        let (mut lines, mut next, mut count) = (Vec::new(), None, 0);
         let (mut totals, mut currencies) = (Totals::new(), Totals::new());
         let is_first = after.is_none();
         self.each(app, after, |settlement| {
-            let line = Line::of(settlement);
+            let line = Line::of(settlement, &self.zone);
             let names = (line.asset.clone(), line.network.clone());
             add(&mut totals, names, settlement, settlement.amount_in_crypto)?;
             if settlement.kind != SettlementKind::Uncredited {
@@ -186,7 +186,7 @@ impl Period {
             }
             count += 1;
             if count <= limit {
-                payments.push(line);
+                lines.push(line);
                 next = Some(place(settlement));
             }
             Ok(())
@@ -198,7 +198,7 @@ impl Period {
             time_zone: self.zone.iana_name().unwrap_or("UTC").to_owned(),
             totals: is_first.then(|| totals.into_values().collect()),
             currencies: is_first.then(|| currencies.into_values().collect()),
-            payments,
+            lines,
             next: next.filter(|_| count > limit),
         })
     }
@@ -207,7 +207,7 @@ impl Period {
     pub(crate) async fn csv(&self, app: &AppState) -> Result<Response, ReportError> {
         let mut csv = COLUMNS.to_owned();
         self.each(app, None, |settlement| {
-            csv.push_str(&Line::of(settlement).csv(settlement.at, &self.zone));
+            csv.push_str(&Line::of(settlement, &self.zone).csv());
             if csv.len() > MOST_BYTES {
                 Err(TOO_LARGE)
             } else {
@@ -240,7 +240,7 @@ pub(crate) struct Settlements {
     /// What was credited and taken back in each currency; on the first page alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) currencies: Option<Vec<Total>>,
-    pub(crate) payments: Vec<Line>,
+    pub(crate) lines: Vec<Line>,
     /// What to pass as `after` for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
@@ -280,7 +280,10 @@ pub(crate) struct Line {
     pub(crate) amount_in_crypto: String,
     pub(crate) transaction: String,
     #[schemars(extend("format" = "date-time"))]
-    pub(crate) paid_at: String,
+    at: String,
+    /// The same in the store's zone, for the CSV and the page.
+    #[serde(skip)]
+    pub(crate) at_there: String,
     metadata: Map<String, Value>,
 }
 
@@ -327,12 +330,13 @@ fn signed(amount: Amount, is_negative: bool) -> String {
 }
 
 impl Line {
-    fn of(settlement: &Settlement) -> Self {
+    fn of(settlement: &Settlement, zone: &TimeZone) -> Self {
         let code = settlement.crypto_code.as_ref();
         let known = code.and_then(Asset::of);
         let asset = known.map(|asset| asset.symbol().to_owned());
         let is_refund = settlement.kind == SettlementKind::Refund;
         let decimals = settlement.currency.decimals();
+        let at_there = settlement.at.to_zoned(zone.clone());
         Self {
             kind: settlement.kind.into(),
             order: settlement.order_id.to_string(),
@@ -344,28 +348,28 @@ impl Line {
             network: known.map_or("", Asset::network).to_owned(),
             amount_in_crypto: signed(settlement.amount_in_crypto, is_refund),
             transaction: settlement.transaction_hash.clone().unwrap_or_default(),
-            paid_at: settlement.at.to_string(),
+            at: settlement.at.to_string(),
+            at_there: at_there.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
             metadata: settlement.metadata.clone(),
         }
     }
 
-    /// A line of the CSV, with the time in the store's zone. Amounts are ours: their sign is none of a formula.
-    fn csv(&self, at: Timestamp, zone: &TimeZone) -> String {
-        let at = at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z");
+    /// A line of the CSV. Amounts are ours: their sign is none of a formula.
+    fn csv(&self) -> String {
         let metadata = Value::Object(self.metadata.clone()).to_string();
         let [order, reference, title] =
             [&self.order, &self.reference, &self.title].map(|it| field(it));
         let [asset, network, hash] =
             [&self.asset, &self.network, &self.transaction].map(|it| field(it));
         let (amount, currency, sent) = (&self.amount, &self.currency, &self.amount_in_crypto);
-        let (metadata, kind) = (field(&metadata), self.kind);
+        let (metadata, kind, at) = (field(&metadata), self.kind, &self.at_there);
         format!(
             "{order},{reference},{title},{amount},{currency},{asset},{network},{sent},{hash},{at},{metadata},{kind}\r\n"
         )
     }
 }
 
-const COLUMNS: &str = "order,reference,title,amount,currency,asset,network,amount_in_crypto,transaction,paid_at,metadata,kind\r\n";
+const COLUMNS: &str = "order,reference,title,amount,currency,asset,network,amount_in_crypto,transaction,at,metadata,kind\r\n";
 
 /// The place of a line, as `after` names it.
 fn place(settlement: &Settlement) -> String {

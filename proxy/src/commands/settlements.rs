@@ -65,8 +65,8 @@ pub(crate) fn run(
         ("totals", "name network payments received refunded net"),
         ("currencies", "name payments received refunded net"),
         (
-            "payments",
-            "paid_at kind reference amount currency amount_in_crypto asset network order",
+            "lines",
+            "at kind reference amount currency amount_in_crypto asset network order",
         ),
     ] {
         printed.push('\n');

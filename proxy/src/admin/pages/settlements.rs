@@ -68,15 +68,15 @@ pub(crate) async fn page(
                 span.muted { " Days of " (report.time_zone) }
             }
         }
-        @if report.payments.is_empty() {
+        @if report.lines.is_empty() {
             p.notice { "Nothing was credited or refunded on these days." }
         } @else {
             (totals("Asset", report.totals.as_deref()))
             (totals("Currency", report.currencies.as_deref()))
             table.list {
-                (pages::head(&["Order", "What", "Price", "Amount", "When, UTC"], &["Price", "Amount"]))
+                (pages::head(&["Order", "What", "Price", "Amount", "When"], &["Price", "Amount"]))
                 tbody {
-                    @for line in &report.payments {
+                    @for line in &report.lines {
                         tr {
                             th scope="row" data-label="Order" {
                                 a href={ (base) "/orders/" (line.order) } { (line.reference) }
@@ -88,7 +88,7 @@ pub(crate) async fn page(
                                 (line.amount_in_crypto) " " (line.asset)
                                 span.muted.sub { (line.network) }
                             }
-                            td data-label="When, UTC" { (line.paid_at) }
+                            td data-label="When" { (line.at_there) }
                         }
                     }
                 }
