@@ -94,8 +94,16 @@ async fn start_polls(app: &Arc<AppState>, polls: &mut JoinSet<()>) {
     }
 }
 
-/// How long nothing is due.
+/// Returns `true` while nothing may be sent: polls wait for the gateway and not for the limits.
+fn is_paused(app: &AppState) -> bool {
+    !app.gateway.health().pause.is_zero() || app.gateway_unavailable()
+}
+
+/// How long nothing is due, or may be sent.
 async fn until_next(app: &AppState) -> Duration {
+    if is_paused(app) {
+        return MAX_SLEEP;
+    }
     let now = app.now();
     let longest = SignedDuration::try_from(MAX_SLEEP).expect("it is a second");
     // The database's outages are reported by its monitor.
@@ -133,9 +141,7 @@ async fn measure(app: &AppState) {
     });
     let before = app.polling_pace();
     let health = app.gateway.health();
-    // While nothing may be sent, polls wait for the gateway and not for the limits.
-    let is_paused = !health.pause.is_zero() || app.gateway_unavailable();
-    let pace = if is_paused {
+    let pace = if is_paused(app) {
         PollingPace { lag, ..before }
     } else {
         // In thousandths of a request.

@@ -253,6 +253,10 @@ async fn watched_and_paid_orders_keep_their_interval_while_others_are_polled_mor
         let values = lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
         values.fold(0.0, f64::max)
     };
+    // While the gateway is away, late polls wake the poller no earlier.
+    *overload.clock.0.lock() = at(2 * RUN_S);
+    overload.core.app.set_gateway_reachable(false);
+    assert_eq!(until_next(&overload.core.app).await, MAX_SLEEP);
     assert!(metric("florin_poll_lag_seconds") >= 60.0, "{metrics}");
     assert!(metric("florin_poll_stretch_percent") >= 200.0, "{metrics}");
 }
