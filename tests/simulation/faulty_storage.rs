@@ -11,7 +11,7 @@ use florin_orders::{
     WebhookId,
 };
 use florin_storage::{
-    Actor, AttemptStorage, AuditEntry, Claim, DecideError, Delivery, DeliveryFilter,
+    Actor, AttemptStorage, AuditEntry, Claim, Credited, DecideError, Delivery, DeliveryFilter,
     DeliveryOutcome, DeliveryStorage, DueAttempt, DueDelivery, Endpoint, EndpointStatus,
     ExpiringStorage, Failure, Fingerprint, GivenUpEvent, KeptEmail, MarkedAsPaid, NamedTransaction,
     NewAuditEntry, NewDecision, OpenAttemptError, OpenError, Opened, OperatorStorage, OrderFilter,
@@ -163,6 +163,7 @@ fn is_read(name: &str) -> bool {
             | "given_up_events"
             | "event"
             | "audit_log"
+            | "credited"
             | "settlements"
             | "staff_link"
             | "staff_session"
@@ -197,6 +198,7 @@ with_faults! {
     async fn event(&self, scope: &StoreScope, event: &EventId) -> Result<Option<Event>>;
     async fn record_audit(&self, entry: &NewAuditEntry) -> Result<()>;
     async fn audit_log(&self, after: Option<i64>, limit: u32) -> Result<Vec<AuditEntry>>;
+    async fn credited(&self, scope: &StoreScope, from: Timestamp) -> Result<Vec<Credited>>;
     async fn settlements(
         &self, scope: &StoreScope, from: Timestamp, until: Timestamp, after: Option<(Timestamp, &str)>, limit: u32,
     ) -> Result<Vec<Settlement>>;

@@ -53,7 +53,7 @@ pub use expiring::{
 };
 pub use limits::{DELAY_REPORT, LeaseClock, MAX_DELIVERIES_PER_WEBHOOK, PROBE_INTERVAL};
 pub use operator::{
-    Actor, AuditAction, AuditEntry, DecideError, EventState, GivenUpEvent, NewAuditEntry,
+    Actor, AuditAction, AuditEntry, Credited, DecideError, EventState, GivenUpEvent, NewAuditEntry,
     NewDecision, OperatorStorage, OrderHistory, OrderSearch, RecordedEvent, Settlement,
     SettlementKind, StoreScope, StoredObservation,
 };

@@ -246,6 +246,9 @@ pub struct GivenUpEvent {
     pub latest: Option<RecordedDelivery>,
 }
 
+/// A sum of credits in a currency, and of how many orders.
+pub type Credited = (Currency, Amount, u64);
+
 /// A line of the settlements: money that came, or that went back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settlement {
@@ -344,6 +347,9 @@ pub trait OperatorStorage: Send + Sync + std::fmt::Debug {
 
     /// A page of the audit log, the latest entry first, behind the position `after`.
     async fn audit_log(&self, after: Option<i64>, limit: u32) -> Result<Vec<AuditEntry>>;
+
+    /// What was credited at or after `from` in each currency.
+    async fn credited(&self, scope: &StoreScope, from: Timestamp) -> Result<Vec<Credited>>;
 
     /// What came and went back at or after `from` and before `until`, the first lines first, behind the line of that time and
     /// id.

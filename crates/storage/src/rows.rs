@@ -281,6 +281,12 @@ pub(crate) fn settlement(row: &impl Record, kind: SettlementKind) -> Result<Sett
     })
 }
 
+pub(crate) fn credited(row: &impl Record) -> Result<crate::Credited> {
+    let currency = row.parsed("currency", Currency::parse_stored)?;
+    let sum = row.parsed("amount", Amount::parse)?;
+    Ok((currency, sum, row.number("orders")?))
+}
+
 /// The most of a response, and of its assessment, that is stored.
 const MAX_BYTES: usize = 4096;
 

@@ -1,5 +1,6 @@
 //! Stores' staff: a link opens one session, and a store's staff reaches that store's orders alone.
 
+use florin_money::Currency;
 use florin_orders::DecisionKind;
 
 use super::decisions::{decision, entry, underpaid};
@@ -156,6 +157,10 @@ async fn staff_finds_and_decides_in_its_store_alone() {
         let scope = StoreScope::Store(shop(store));
         let settled = test.settlements(&scope, at(0), at(60), None, 9);
         assert_eq!(settled.await.unwrap().len(), count, "{store}");
+        let credited = test.credited(&scope, at(40)).await.unwrap();
+        let usd = (Currency::parse("USD").unwrap(), amount("19.90"), 1);
+        assert_eq!(credited, vec![usd; count], "{store}");
+        assert_eq!(test.credited(&scope, at(41)).await.unwrap(), []);
     }
     let entry = entry(8, AuditAction::Redeliver, given_up.id.as_str());
     test.record_audit(&entry).await.unwrap();

@@ -12,9 +12,9 @@ use super::{deliveries, observe, orders, outbox};
 use crate::operator::search_terms;
 use crate::rows::{self, Record as _, Time};
 use crate::{
-    Actor, AuditEntry, DecideError, GivenUpEvent, NewAuditEntry, NewDecision, OperatorStorage,
-    OrderHistory, OrderSearch, Outbox, Result, Settlement, SettlementKind, StorageError,
-    StoreScope,
+    Actor, AuditEntry, Credited, DecideError, GivenUpEvent, NewAuditEntry, NewDecision,
+    OperatorStorage, OrderHistory, OrderSearch, Outbox, Result, Settlement, SettlementKind,
+    StorageError, StoreScope,
 };
 
 #[async_trait]
@@ -222,6 +222,22 @@ impl OperatorStorage for Store {
             .fetch_all(reader)
             .await?;
             found.iter().map(rows::audit_entry).collect()
+        })
+    }
+
+    async fn credited(&self, scope: &StoreScope, from: Timestamp) -> Result<Vec<Credited>> {
+        // SQLite adds with 15 significant digits.
+        let sums = "SELECT credits.currency, CAST(sum(CAST(credits.amount AS numeric)) AS text) AS amount, count(*) AS orders
+             FROM credits JOIN orders ON orders.id = credits.order_id
+             WHERE credited_at >= $1 AND (CAST($2 AS text) IS NULL OR store_id = $2)
+             GROUP BY credits.currency ORDER BY credits.currency";
+        read!(self, |reader| async {
+            let sums = sqlx::query(sums)
+                .bind(Time(from))
+                .bind(scope.store().map(StoreId::as_str))
+                .fetch_all(reader)
+                .await?;
+            sums.iter().map(rows::credited).collect()
         })
     }
 

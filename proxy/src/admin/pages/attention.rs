@@ -1,17 +1,12 @@
 //! The first page: what needs attention, what was credited today, and the form of a decision.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::State;
-use florin_money::{Amount, Currency};
 use florin_orders::{Aggregate, DecisionKind, OrderStatus};
-use florin_storage::{
-    GivenUpEvent, OrderHistory, Settlement, SettlementKind, StorageError, Totals,
-};
-use jiff::SignedDuration;
+use florin_storage::{GivenUpEvent, OrderHistory, StorageError, Totals};
 use jiff::tz::TimeZone;
 use maud::{Markup, html};
 
@@ -26,8 +21,6 @@ use crate::state::AppState;
 const LONGEST_READ: Duration = Duration::from_secs(3);
 /// Entries of each kind: the longest waiting ones.
 const MOST: u32 = 50;
-/// Lines of the settlements that the sum of the day takes.
-const MOST_CREDITS: u32 = 10_000;
 
 pub(crate) async fn page(
     State(app): State<Arc<AppState>>,
@@ -152,27 +145,10 @@ async fn today(app: &AppState, viewer: &Viewer) -> Result<String, OperatorError>
     let now_there = now.to_zoned(zone.cloned().unwrap_or(TimeZone::UTC));
     let midnight = now_there.start_of_day();
     let midnight = midnight.map_or(now, |midnight| midnight.timestamp());
-    // What was credited at this moment counts.
-    let until = now + SignedDuration::from_secs(1);
-    let storage = &app.storage;
-    let lines = storage.settlements(viewer.scope(), midnight, until, None, MOST_CREDITS);
-    let lines = lines.await?;
-    let is_whole = lines.len() < MOST_CREDITS as usize;
-    let is_credit = |line: &&Settlement| {
-        matches!(
-            line.kind,
-            SettlementKind::Payment | SettlementKind::Accepted
-        )
-    };
-    let (mut sums, mut count) = (BTreeMap::<Currency, Amount>::new(), 0);
-    for credit in lines.iter().filter(is_credit) {
-        count += 1;
-        let sum = sums.entry(credit.currency).or_insert(Amount::ZERO);
-        let added = sum.checked_add(credit.amount);
-        *sum = added.map_err(|error| OperatorError::invalid("today", &error))?;
-    }
+    let sums = app.storage.credited(viewer.scope(), midnight).await?;
+    let count = sums.iter().map(|(_, _, count)| count).sum::<u64>();
     let sums = sums.into_iter();
-    let sums = sums.map(|(currency, sum)| pages::money(sum, currency));
+    let sums = sums.map(|(currency, sum, _)| pages::money(sum, currency));
     let sums = sums.collect::<Vec<_>>().join(" + ");
     let today = format!(
         "today ({})",
@@ -180,7 +156,6 @@ async fn today(app: &AppState, viewer: &Viewer) -> Result<String, OperatorError>
     );
     Ok(match count {
         0 => format!("{today} no payment"),
-        _ if !is_whole => format!("{today} more than {sums}"),
         1 => format!("{today} {sums} in 1 order"),
         count => format!("{today} {sums} in {count} orders"),
     })
