@@ -5,6 +5,8 @@ use serde_json::json;
 use support::{Program, World, eventually, secrets, write_private};
 use tokio::task::JoinSet;
 
+use crate::idempotency::database;
+use crate::operators::ada_runs;
 use crate::program::{start_program, wait_until_up};
 
 /// base64 of `canary-webhook-secret-next`.
@@ -106,6 +108,20 @@ async fn a_price_and_the_webhooks_change_under_load_without_an_error() {
     .await;
     let mut types = tries.iter().map(|it| &it["type"]);
     assert!(types.all(|kind| kind == "order.attempt_opened"));
+    // A delivery is sent again to its webhook alone, and a removed webhook is forgotten.
+    let to_books = tries.iter().find(|it| it["webhook"] == "books").unwrap();
+    let [id, event] = ["id", "event"].map(|name| to_books[name].as_str().unwrap());
+    ada_runs(&world, &["deliveries", "redeliver", id]).await;
+    world.wait_for_deliveries().await;
+    change(&world, &program, &[(&both, head)]);
+    let counts = "SELECT (SELECT count(*) FROM webhooks WHERE webhook = 'books'),
+         (SELECT count(*) FROM deliveries WHERE event_id = $1)";
+    eventually("the webhook is forgotten", async || {
+        let counts = sqlx::query_as::<_, (i64, i64)>(counts).bind(event);
+        let counts = counts.fetch_one(&mut database(&world).await).await;
+        (counts.unwrap() == (0, 3)).then_some(())
+    })
+    .await;
     let printed = program.printed();
     assert!(!printed.contains("\"level\":\"ERROR\""), "{printed}");
     drop(program);

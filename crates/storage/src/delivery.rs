@@ -159,7 +159,8 @@ pub trait DeliveryStorage: Send + Sync + std::fmt::Debug {
     ) -> Result<Option<Vec<Event>>>;
 
     /// Records the webhooks of a store, each with the types of events that it asks for, all when absent: events that happen from
-    /// now on are for them. Returns those that it had before, for which events may still wait.
+    /// now on are for them. Returns those that it had before, for which events may still wait; not those that were removed
+    /// earlier and for which none waits.
     async fn set_webhooks(
         &self,
         store: &StoreId,

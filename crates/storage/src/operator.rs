@@ -215,7 +215,7 @@ pub struct RecordedEvent {
     pub state: EventState,
     /// When it is due, while it waits.
     pub next_at: Option<Timestamp>,
-    /// Its deliveries, the latest first, at most [`OrderHistory::MOST`].
+    /// Its deliveries to it, the latest first, at most [`OrderHistory::MOST`].
     pub deliveries: Vec<RecordedDelivery>,
 }
 
@@ -226,7 +226,7 @@ pub struct OrderHistory {
     pub aggregate: Aggregate,
     /// The latest observations of each attempt, at most [`OrderHistory::MOST`] of each.
     pub observations: Vec<StoredObservation>,
-    /// Its events for each webhook, the latest [`OrderHistory::MOST`], the latest first.
+    /// Its latest [`OrderHistory::MOST`] events, each for every webhook, the latest first.
     pub events: Vec<RecordedEvent>,
     /// What people did about it, the latest first, at most [`OrderHistory::MOST`].
     pub audit: Vec<AuditEntry>,

@@ -170,10 +170,9 @@ pub(crate) fn delivery(row: &impl Record) -> Result<RecordedDelivery> {
 pub(crate) fn recorded_event(
     row: &impl Record,
     event: Event,
-    mut deliveries: Vec<RecordedDelivery>,
+    deliveries: Vec<RecordedDelivery>,
 ) -> Result<RecordedEvent> {
     let webhook = row.parsed("webhook", WebhookId::parse)?;
-    deliveries.retain(|one| one.delivery.webhook == webhook);
     let state = row.word("state")?;
     let next_at = row.time("next_at")?;
     Ok(RecordedEvent {

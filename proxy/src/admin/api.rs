@@ -168,7 +168,7 @@ async fn store_of(
     }
 }
 
-/// POST /api/deliveries/{id}/redeliver: schedules the event of a delivery, or an event, again.
+/// POST /api/deliveries/{id}/redeliver: schedules the event of a delivery again, for its webhook, or an event, for all.
 pub(crate) async fn redeliver(
     State(app): State<Arc<AppState>>,
     Extension(actor): Extension<Actor>,
@@ -184,16 +184,24 @@ pub(crate) async fn redeliver_as(
     actor: Actor,
     id: &str,
 ) -> Result<Event, OperatorError> {
-    let id = match DeliveryId::parse(id) {
-        Ok(delivery) => delivery.parts().0,
-        Err(_) => id.to_owned(),
-    };
-    let id = EventId::parse(&id).map_err(|_| OperatorError::NotFound("event or delivery"))?;
+    let unknown = || OperatorError::NotFound("event or delivery");
+    let delivery = DeliveryId::parse(id).ok();
+    let id = (delivery.as_ref()).map_or_else(|| id.to_owned(), |delivery| delivery.parts().0);
+    let id = EventId::parse(&id).map_err(|_| unknown())?;
     let (storage, now) = (&app.storage, app.now());
     let event = storage.event(&actor.scope, &id).await?;
-    let event = event.ok_or(OperatorError::NotFound("event or delivery"))?;
+    let event = event.ok_or_else(unknown)?;
+    let mut webhook = None;
+    if let Some(delivery) = delivery {
+        let mut tries = DeliveryFilter::default();
+        (tries.event, tries.limit) = (Some(id.clone()), u32::MAX);
+        let tries = storage.deliveries(&event.store_id, &tries).await?;
+        let known = (tries.into_iter().flatten()).find(|known| known.id == delivery);
+        webhook = Some(known.ok_or_else(unknown)?.delivery.webhook);
+    }
     record(app, actor, AuditAction::Redeliver, id.to_string()).await?;
-    storage.redeliver(&event.store_id, &id, None, now).await?;
+    let (store, webhook) = (&event.store_id, webhook.as_ref());
+    storage.redeliver(store, &id, webhook, now).await?;
     app.dispatcher_wakeup.send_replace(());
     Ok(event)
 }

@@ -27,7 +27,7 @@ const LEASE: SignedDuration = SignedDuration::from_secs(30);
 const MAX_SLEEP: Duration = Duration::from_secs(1);
 
 /// Runs until the process ends. Each webhook has its own dispatcher, so that a slow one delays no other. A reload of the
-/// configuration starts those of new webhooks. That of a removed one records that its events are for nothing.
+/// configuration starts those of new webhooks. That of a removed one records that its events are for nothing, and ends.
 pub(crate) async fn run(app: Arc<AppState>) {
     let mut reloaded = app.reloaded.subscribe();
     let mut running = BTreeSet::new();
@@ -35,9 +35,9 @@ pub(crate) async fn run(app: Arc<AppState>) {
     loop {
         let mut has_failed = false;
         if !app.shutdown.is_cancelled() {
-            let endpoints = set_webhooks(&app).await;
-            has_failed = endpoints.is_err();
-            for endpoint in endpoints.into_iter().flatten() {
+            let (endpoints, is_complete) = set_webhooks(&app).await;
+            has_failed = !is_complete;
+            for endpoint in endpoints {
                 if running.insert(endpoint.clone()) {
                     dispatchers.spawn(dispatch_to(app.clone(), endpoint));
                 }
@@ -55,19 +55,24 @@ pub(crate) async fn run(app: Arc<AppState>) {
 }
 
 /// Records the webhooks of all stores, for the events that happen from now on. Returns them, and those for which events may still
-/// wait.
-pub(crate) async fn set_webhooks(app: &AppState) -> Result<Vec<Endpoint>, ()> {
-    let (config, mut endpoints) = (app.config(), Vec::new());
+/// wait; `false` if those of a store are missing.
+pub(crate) async fn set_webhooks(app: &AppState) -> (Vec<Endpoint>, bool) {
+    let (config, mut endpoints, mut is_complete) = (app.config(), Vec::new(), true);
     for store in &config.stores {
         let webhooks = store.webhooks.iter();
         let webhooks = webhooks.map(|it| (it.key.webhook.clone(), it.events.clone()));
-        let before = app.storage.set_webhooks(&store.id, webhooks.collect());
-        endpoints.extend(before.await.map_err(|error| {
+        let before = app
+            .storage
+            .set_webhooks(&store.id, webhooks.collect())
+            .await;
+        is_complete &= before.is_ok();
+        endpoints.extend(before.unwrap_or_else(|error| {
             error_unless_outage!(error, "failed to record the webhooks of a store");
-        })?);
+            Vec::new()
+        }));
         endpoints.extend(configured(store));
     }
-    Ok(endpoints)
+    (endpoints, is_complete)
 }
 
 /// The webhooks of a store; the events of one without any are for the default.
@@ -79,14 +84,24 @@ fn configured(store: &Store) -> Vec<Endpoint> {
     keys
 }
 
-/// Delivers to one webhook until the process ends or the store is gone from the configuration; then finishes the deliveries in
-/// flight.
+/// Returns `true` if the store is gone from the configuration, or the webhook is and nothing waits for it.
+async fn is_over(app: &AppState, endpoint: &Endpoint) -> bool {
+    let config = app.config();
+    let store = config.store(&endpoint.store);
+    if store.is_none_or(|store| configured(store).contains(endpoint)) {
+        return store.is_none();
+    }
+    let status = app.storage.endpoint_status(endpoint).await;
+    status.is_ok_and(|status| status.waiting == 0 && status.gone.is_none())
+}
+
+/// Delivers to one webhook until the process ends or [it is over](is_over); then finishes the deliveries in flight.
 async fn dispatch_to(app: Arc<AppState>, endpoint: Endpoint) -> Endpoint {
     let mut reloaded = app.reloaded.subscribe();
     enable_if_url_changed(&app, &endpoint).await;
     let mut wakeup = app.dispatcher_wakeup.subscribe();
     let mut deliveries = JoinSet::new();
-    while !app.shutdown.is_cancelled() && app.config().store(&endpoint.store).is_some() {
+    while !app.shutdown.is_cancelled() && !is_over(&app, &endpoint).await {
         start_deliveries(&app, &endpoint, &mut deliveries).await;
         let has_room = deliveries.len() < CONCURRENT_DELIVERIES;
         tokio::select! {

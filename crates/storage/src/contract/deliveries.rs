@@ -3,7 +3,7 @@
 use florin_orders::{DeliveryId, EndpointHash};
 
 use super::*;
-use crate::DisabledEndpoint;
+use crate::{Actor, DisabledEndpoint, OrderHistory, StoreScope};
 
 const DELIVERED: DeliveryOutcome = DeliveryOutcome::Delivered;
 
@@ -171,11 +171,32 @@ async fn a_webhook_has_its_own_events_and_holds_up_no_other() {
     }
     assert_eq!(types(&due(30).await), [E::AttemptOpened]);
     // What happens later is not for a webhook that was removed.
-    let before = test.set_webhooks(&demo(), vec![all]).await.unwrap();
+    let before = test.set_webhooks(&demo(), vec![all.clone()]).await.unwrap();
     assert_eq!(before.len(), 2);
     test.order(2).await;
     assert_eq!(orders(&test.due(50).await), [id(1), id(2)]);
     assert_eq!(due(50).await, []);
+    // The history has each event for every webhook with its own deliveries, however many there are.
+    let most = OrderHistory::MOST;
+    let many = (0..most).map(|number| WebhookId::parse(&format!("hook-{number}")).unwrap());
+    let many = many.map(|webhook| (webhook, None)).collect();
+    let before = test.set_webhooks(&demo(), many).await.unwrap();
+    assert_eq!(before.len(), 2, "an event waits for the removed one");
+    let (sent, ada) = (refund(1, "0.0001"), Actor::operator("ada"));
+    test.refund(&id(1), &sent, &ada, at(60)).await.unwrap();
+    for _ in 0..most {
+        record(&failed.event.id, DELIVERED).await;
+    }
+    let history = test.order_history(&StoreScope::All, &id(1)).await;
+    let events = history.unwrap().unwrap().events;
+    let [.., first, _] = &events[..] else {
+        panic!()
+    };
+    assert_eq!((&first.event, first.deliveries.len()), (&failed.event, 1));
+    // The removed one is forgotten when nothing waits for it.
+    record(&opened, DELIVERED).await;
+    let before = test.set_webhooks(&demo(), vec![all]).await.unwrap();
+    assert_eq!(before.len(), 51);
 }
 
 /// A process that has leased it may have ended meanwhile.

@@ -150,12 +150,18 @@ impl DeliveryStorage for Store {
     }
 }
 
-/// Returns the webhooks that the store had before.
+/// Returns the webhooks that the store had before. A removed one is forgotten once nothing waits for it.
 async fn set_webhooks(
     tx: &mut Connection,
     store: &StoreId,
     webhooks: &[(WebhookId, Option<Vec<String>>)],
 ) -> Result<Vec<Endpoint>> {
+    let ended = "DELETE FROM webhooks WHERE store_id = $1 AND NOT is_configured AND NOT EXISTS (SELECT 1 FROM outbox
+             WHERE state = 'pending' AND outbox.store_id = webhooks.store_id AND outbox.webhook = webhooks.webhook)
+         AND NOT EXISTS (SELECT 1 FROM disabled_endpoints AS disabled
+             WHERE disabled.store_id = webhooks.store_id AND disabled.webhook = webhooks.webhook)";
+    let ended = sqlx::query(ended).bind(store.as_str());
+    ended.execute(&mut *tx).await?;
     let before = "UPDATE webhooks SET is_configured = false WHERE store_id = $1 RETURNING webhook";
     let before: Vec<String> = sqlx::query_scalar(before)
         .bind(store.as_str())
@@ -399,7 +405,7 @@ async fn page(
         },
     };
     if let Some(event) = &filter.event {
-        let found = of_event(connection, event, before, filter.limit).await?;
+        let found = of_event(connection, event, None, before, filter.limit).await?;
         return Ok(Some(found));
     }
     let found = sqlx::query(
@@ -416,21 +422,24 @@ async fn page(
     page.map(Some)
 }
 
-/// The deliveries of an event before a position, the latest first. A condition of the store would let SQLite read all
-/// deliveries of the store.
+/// The deliveries of an event to a webhook, or to all, before a position, the latest first. A condition of the store would let
+/// SQLite read all deliveries of the store.
 pub(super) async fn of_event(
     connection: &mut Connection,
     event: &EventId,
+    webhook: Option<&str>,
     before: i64,
     limit: u32,
 ) -> Result<Vec<RecordedDelivery>> {
     let found = sqlx::query(
         "SELECT deliveries.*, events.type FROM deliveries JOIN events ON events.id = event_id
-         WHERE deliveries.event_id = $1 AND deliveries.id < $2 ORDER BY number DESC LIMIT $3",
+         WHERE deliveries.event_id = $1 AND deliveries.id < $2 AND (CAST($4 AS text) IS NULL OR webhook = $4)
+         ORDER BY number DESC LIMIT $3",
     )
     .bind(event.as_str())
     .bind(before)
     .bind(i64::from(limit))
+    .bind(webhook)
     .fetch_all(connection)
     .await?;
     found.iter().map(rows::delivery).collect()

@@ -118,8 +118,9 @@ impl OperatorStorage for Store {
                 }
             }
             let found = sqlx::query(
-                "SELECT events.*, outbox.webhook, outbox.state, outbox.next_at FROM events JOIN outbox USING (order_id, sequence)
-                 WHERE outbox.order_id = $1 ORDER BY outbox.sequence DESC, webhook DESC LIMIT $2",
+                "SELECT events.*, outbox.webhook, outbox.state, outbox.next_at
+                 FROM (SELECT * FROM events WHERE order_id = $1 ORDER BY sequence DESC LIMIT $2) AS events
+                     JOIN outbox USING (order_id, sequence) ORDER BY events.sequence DESC, webhook DESC",
             )
             .bind(id.as_str())
             .bind(i64::from(OrderHistory::MOST))
@@ -127,11 +128,11 @@ impl OperatorStorage for Store {
             .await?;
             let mut events = Vec::with_capacity(found.len());
             for row in &found {
-                let event = rows::event(row)?;
-                let deliveries =
-                    deliveries::of_event(reader, &event.id, i64::MAX, OrderHistory::MOST);
-                let deliveries = deliveries.await?;
-                events.push(rows::recorded_event(row, event, deliveries)?);
+                let (event, webhook) = (rows::event(row)?, row.string("webhook")?);
+                let most = OrderHistory::MOST;
+                let tried = deliveries::of_event(reader, &event.id, Some(&webhook), i64::MAX, most);
+                let tried = tried.await?;
+                events.push(rows::recorded_event(row, event, tried)?);
             }
             let audit = "SELECT * FROM audit WHERE order_id = $1 ORDER BY position DESC LIMIT $2";
             let audit = sqlx::query(audit)
@@ -170,11 +171,9 @@ impl OperatorStorage for Store {
                 .await?;
             let mut events = Vec::with_capacity(found.len());
             for row in &found {
-                let event = rows::event(row)?;
-                let (webhook, most) = (row.string("webhook")?, OrderHistory::MOST);
-                let tried = deliveries::of_event(reader, &event.id, i64::MAX, most).await?;
-                let mut tried = tried.into_iter();
-                let latest = tried.find(|one| one.delivery.webhook.as_str() == webhook);
+                let (event, webhook) = (rows::event(row)?, row.string("webhook")?);
+                let latest = deliveries::of_event(reader, &event.id, Some(&webhook), i64::MAX, 1);
+                let latest = latest.await?.pop();
                 events.push(GivenUpEvent { event, latest });
             }
             Ok(events)

@@ -231,8 +231,8 @@ fn given_up_row(viewer: &Viewer, given_up: &GivenUpEvent) -> Markup {
             }
             @if let Some(latest) = &given_up.latest {
                 span { (latest.delivery.webhook) ": " (timeline::outcome(&latest.delivery)) }
+                (timeline::redeliver_form(viewer, &event.order_id, &latest.id))
             }
-            (timeline::redeliver_form(viewer, &event.order_id, &event.id))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use florin_money::{Asset, CryptoCode, Currency};
 use florin_orders::{
-    Aggregate, Attempt, AttemptState, Destination, Event, EventId, EventType, Invoice, OrderId,
+    Aggregate, Attempt, AttemptState, DeliveryId, Destination, Event, EventType, Invoice, OrderId,
 };
 use florin_storage::{
     AuditEntry, Delivery, EventState, OrderHistory, StoreScope, StoredObservation,
@@ -258,12 +258,14 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
     for recorded in &history.events {
         let event = &recorded.event;
         let (word, tone) = word_and_tone(recorded.state);
+        let latest = recorded.deliveries.first();
+        let latest = latest.filter(|_| recorded.state != EventState::NoWebhook);
         let sent = html! {
             strong { "Event " (event.kind) } " for " (recorded.webhook) " "
             @if let Some(address) = refund_address(event) { code { (address) } " " }
             span class={ "badge " (tone) } { (word) }
-            @if !matches!(recorded.state, EventState::NoWebhook | EventState::Unwanted) {
-                (redeliver_form(viewer, &event.order_id, &event.id))
+            @if let Some(latest) = latest {
+                (redeliver_form(viewer, &event.order_id, &latest.id))
             }
         };
         entries.push((event.created_at, 6, sent));
@@ -356,16 +358,16 @@ pub(crate) fn outcome(delivery: &Delivery) -> String {
     format!("{before}{}", delivery.note)
 }
 
-/// The button that sends an event again; nothing for a person who may not.
-pub(crate) fn redeliver_form(viewer: &Viewer, order: &OrderId, event: &EventId) -> Markup {
+/// The button that sends an event again to the webhook of a delivery; nothing for a person who may not.
+pub(crate) fn redeliver_form(viewer: &Viewer, order: &OrderId, tried: &DeliveryId) -> Markup {
     if viewer.role == Role::Read {
         return html! {};
     }
     html! {
         form.inline method="post" action={ (viewer.base()) "/orders/" (order) "/redeliver" } {
             input type="hidden" name="csrf" value=(viewer.csrf);
-            input type="hidden" name="event" value=(event);
-            button.plain type="submit" aria-label={ "Redeliver " (event) } { "Redeliver" }
+            input type="hidden" name="event" value=(tried);
+            button.plain type="submit" aria-label={ "Redeliver " (tried) } { "Redeliver" }
         }
     }
 }
