@@ -280,10 +280,9 @@ pub(crate) fn settlement(row: &impl Record, kind: SettlementKind) -> Result<Sett
     })
 }
 
-pub(crate) fn credited(row: &impl Record) -> Result<crate::Credited> {
+pub(crate) fn credited(row: &impl Record) -> Result<(Currency, Amount)> {
     let currency = row.parsed("currency", Currency::parse_stored)?;
-    let sum = row.parsed("amount", Amount::parse)?;
-    Ok((currency, sum, row.number("orders")?))
+    Ok((currency, row.parsed("amount", Amount::parse)?))
 }
 
 /// The most of a response, and of its assessment, that is stored.

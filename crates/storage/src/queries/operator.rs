@@ -119,11 +119,11 @@ impl OperatorStorage for Store {
             }
             let found = sqlx::query(
                 "SELECT events.*, outbox.webhook, outbox.state, outbox.next_at
-                 FROM (SELECT * FROM events WHERE order_id = $1 ORDER BY sequence DESC LIMIT $2) AS events
-                     JOIN outbox USING (order_id, sequence) ORDER BY events.sequence DESC, webhook DESC",
+                 FROM events JOIN outbox USING (order_id, sequence) WHERE order_id = $1 AND sequence > $2
+                 ORDER BY sequence DESC, webhook DESC",
             )
             .bind(id.as_str())
-            .bind(i64::from(OrderHistory::MOST))
+            .bind(i64::from(aggregate.order.sequence) - i64::from(OrderHistory::MOST))
             .fetch_all(&mut *reader)
             .await?;
             let mut events = Vec::with_capacity(found.len());
@@ -225,18 +225,32 @@ impl OperatorStorage for Store {
     }
 
     async fn credited(&self, scope: &StoreScope, from: Timestamp) -> Result<Vec<Credited>> {
-        // SQLite adds with 15 significant digits.
-        let sums = "SELECT credits.currency, CAST(sum(CAST(credits.amount AS numeric)) AS text) AS amount, count(*) AS orders
-             FROM credits JOIN orders ON orders.id = credits.order_id
-             WHERE credited_at >= $1 AND (CAST($2 AS text) IS NULL OR store_id = $2)
-             GROUP BY credits.currency ORDER BY credits.currency";
+        let credited = match scope {
+            StoreScope::All => "SELECT currency, amount FROM credits WHERE credited_at >= $1",
+            StoreScope::Store(_) => {
+                "SELECT credits.currency, credits.amount FROM orders JOIN credits ON credits.order_id = orders.id
+                 WHERE store_id = $2 AND settled_at IS NOT NULL AND settled_at >= $1"
+            }
+        };
         read!(self, |reader| async {
-            let sums = sqlx::query(sums)
+            let found = sqlx::query(credited)
                 .bind(Time(from))
                 .bind(scope.store().map(StoreId::as_str))
                 .fetch_all(reader)
                 .await?;
-            sums.iter().map(rows::credited).collect()
+            let mut sums: Vec<Credited> = Vec::new();
+            for row in &found {
+                let (currency, amount) = rows::credited(row)?;
+                let Some((_, sum, count)) = sums.iter_mut().find(|(known, ..)| *known == currency)
+                else {
+                    sums.push((currency, amount, 1));
+                    continue;
+                };
+                *sum = rows::read("a sum of credits", sum.checked_add(amount))?;
+                *count += 1;
+            }
+            sums.sort_by_key(|(currency, ..)| *currency);
+            Ok(sums)
         })
     }
 
