@@ -39,7 +39,7 @@ pub(crate) struct SimulateArgs {
 type Benchmark = (&'static str, fn(&Bench<'_>) -> anyhow::Result<()>);
 
 /// Each prints what it measured beside what is promised, or why it measured nothing.
-const BENCHMARKS: [Benchmark; 10] = [
+const BENCHMARKS: [Benchmark; 11] = [
     ("start and memory of the proxy", |bench| bench.proxy("idle")),
     ("size of the widget", |bench| {
         bundle::check_sizes(bench.workspace, Variant::Release)
@@ -57,6 +57,7 @@ const BENCHMARKS: [Benchmark; 10] = [
     ("page views", |bench| bench.proxy("views")),
     ("event streams", |bench| bench.proxy("streams")),
     ("calls of the gateway", |bench| bench.proxy("watchers")),
+    ("payments on an open page", |bench| bench.proxy("payments")),
     ("first screen, and its peers", first_view),
 ];
 

@@ -6,11 +6,13 @@
 //! bench views PROXY SANDBOX      page views per second, beside the same; and that they open and write nothing
 //! bench streams PROXY SANDBOX    memory and fan-out of event streams
 //! bench watchers PROXY SANDBOX   calls of the gateway for an order that many pages watch
+//! bench payments PROXY SANDBOX   time until an open page shows a payment
 //! ```
 
 mod reads;
 mod server;
 mod streams;
+mod visibility;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -53,6 +55,7 @@ async fn run(words: &[&str]) -> anyhow::Result<()> {
         "views" => reads::compare_views(proxy, sandbox).await,
         "streams" => streams::measure(proxy).await,
         "watchers" => streams::compare_watchers(proxy, sandbox).await,
+        "payments" => visibility::measure(proxy, sandbox).await,
         _ => bail!("there is no `{what}` to measure"),
     }
 }
