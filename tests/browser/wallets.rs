@@ -186,6 +186,27 @@ async fn a_wallet_pays_usdt_in_webkit() {
 }
 
 #[tokio::test]
+async fn a_wallet_is_the_first_row_and_two_presses_open_it() {
+    let row = "wallet-row-Test Wallet";
+    let (site, chain, world) = world_with_chain("11155111").await;
+    serve_with_wallet(&site, &world, &chain.wallet(), "inline");
+    let browser = Browser::open().await;
+    browser.goto(site.url()).await;
+    browser.wait_for_text(row, "ETH · USDT · BNB").await;
+    let first = "inside.querySelector('.option').dataset.testid";
+    wait_for_value(&browser, "it is first", first, row).await;
+    browser.press(row).await;
+    let bitcoin = "inside.querySelector('[data-testid=asset-BTC]').checkVisibility()";
+    wait_for_value(&browser, "what it can pay is listed", bitcoin, false).await;
+    // The wallet switches to the network: no question.
+    browser.press("asset-USDTERC20").await;
+    confirm(&chain, &browser).await;
+    assert_eq!(asked(&browser, "eth_requestAccounts").await, 1);
+    assert_eq!(chain.sent().await, 1);
+    end(world, browser).await;
+}
+
+#[tokio::test]
 async fn a_wallet_pays_bnb_on_its_chain() {
     // The test network that the sandbox's invoices name.
     let at = world_with_chain("97").await;

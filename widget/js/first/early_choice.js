@@ -122,7 +122,7 @@ export const createEarlyChoice = (opening, words, locale, view) => {
   for (const { name, icon: picture, kind } of view.wallets) {
     const payable = quotes.filter((quote) => quote.available && quote.wallet === kind);
     const assets = [...new Set(payable.map((quote) => quote.asset))].join(' · ');
-    if (assets) rows.push(row('option has-more', 'wallet-row-' + name, payable, [h('b', {}, text('wallet_pay', { wallet: name })), h('small', {}, assets)], h('img', { class: 'wallet-icon', src: picture, alt: '' })));
+    if (assets) rows.push(row('option has-more', 'wallet-row-' + name, payable, [h('b', {}, text('wallet_pay', { wallet: name })), h('small', {}, assets)], picture ? h('img', { class: 'wallet-icon', src: picture, alt: '' }) : disc(name)));
   }
   const coins = new Set();
   for (const quote of quotes) {

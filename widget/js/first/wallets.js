@@ -15,7 +15,9 @@ export const announcedWallets = () => {
   for (const [kind, standard] of [['evm', 'eip6963'], ['tron', 'TIP6963']]) {
     const find = (/** @type {any} */ { detail }) => {
       const { name, icon } = clean(detail.info);
-      found.push({ name: name.slice(0, 32), icon: ICON.test(icon) ? icon : '', kind });
+      const known = name.trim().slice(0, 32);
+      // The script of the wallets finds it by its name: of two with one name, the first counts.
+      if (known && !found.some((one) => one.name === known)) found.push({ name: known, icon: ICON.test(icon) ? icon : '', kind });
     };
     addEventListener(standard + ':announceProvider', find);
     dispatchEvent(new Event(standard + ':requestProvider'));

@@ -104,6 +104,15 @@ pub(super) fn CoinRow<'a>(
     })
 }
 
+/// Its own picture, or the first letter of its name.
+fn wallet_icon(name: &str, icon: &str) -> AnyView {
+    if icon.is_empty() {
+        let initial = name.chars().next().map(String::from);
+        return view! { <span class="disc">{initial}</span> }.into_any();
+    }
+    view! { <img class="wallet-icon" src=icon.to_owned() alt="" /> }.into_any()
+}
+
 /// A wallet of this browser, by its row. The assets that it can pay are the next step.
 #[component]
 pub(super) fn WalletRow<'a>(
@@ -126,7 +135,7 @@ pub(super) fn WalletRow<'a>(
             class="option has-more"
             test_id=row.to_owned()
             codes=payable.iter().map(|quote| quote.crypto_code.clone()).collect()
-            icon=view! { <img class="wallet-icon" src=icon.to_owned() alt="" /> }.into_any()
+            icon=wallet_icon(name, icon)
             name=i18n.text_with("wallet_pay", &[("wallet", name)])
             marks=Vec::new()
             detail=Arc::new(move || assets.clone())
