@@ -9,11 +9,11 @@
 //! way. It is measured once the oldest attempts are polled no more.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::process::ExitCode;
 
 use florin_orders::fixtures::{at, invoice};
-use florin_orders::{Invoice, PaymentState, next_poll, watched_pause};
+use florin_orders::{Invoice, PaymentState, Stretch, eager_pause, next_poll, watched_pause};
 use jiff::{SignedDuration, Timestamp};
 
 /// Requests per second.
@@ -32,6 +32,10 @@ const PAID_AFTER: i64 = 300;
 const CONFIRMED_AFTER: i64 = 1800;
 /// `gateway.poll_interval_seconds`.
 const INTERVAL: SignedDuration = SignedDuration::from_secs(5);
+
+/// As the poller adjusts the pauses of watched attempts: each ten seconds, to half of the budget.
+const MEASURED_EACH: i64 = 10;
+const WATCHED_PERCENT: u64 = 50;
 
 /// An attempt in the simulation. All times are in seconds.
 #[derive(Clone, Copy)]
@@ -53,18 +57,26 @@ fn main() -> ExitCode {
 }
 
 fn latest_fresh() -> i64 {
-    let mut attempts = Vec::new();
+    let mut attempts: Vec<Attempt> = Vec::new();
     // By time: what is planned. By priority and time: what is due and waits for the budget.
     let mut planned: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
     let mut due: [BinaryHeap<Reverse<(i64, usize)>>; 2] = [BinaryHeap::new(), BinaryHeap::new()];
     let mut latest = 0;
+    // What may be watched, and when it is polled next.
+    let mut young: VecDeque<(usize, i64)> = VecDeque::new();
+    let mut stretch = Stretch::NONE;
     for second in 0..ENDS {
+        if second % MEASURED_EACH == 0 {
+            young.retain(|(number, _)| attempts[*number].is_watched_at(second));
+            stretch = measured(stretch, &young, second);
+        }
         let mut budget = BUDGET - i64::from(second % 60 == 0);
         let opened = (second + 1) * ORDERS_PER_DAY / DAY - second * ORDERS_PER_DAY / DAY;
         for _ in 0..opened {
             budget -= 1;
             let attempt = Attempt::opened(second, attempts.len());
-            let next = attempt.next().unwrap_or(second);
+            let next = attempt.next(stretch).unwrap_or(second);
+            young.push_back((attempts.len(), next));
             planned.push(Reverse((next, attempts.len())));
             attempts.push(attempt);
         }
@@ -86,8 +98,12 @@ fn latest_fresh() -> i64 {
                 latest = latest.max(second - at);
             }
             attempt.poll(second);
-            if let Some(next) = attempt.next() {
-                planned.push(Reverse((next.max(second + 1), number)));
+            if let Some(next) = attempt.next(stretch) {
+                let next = next.max(second + 1);
+                planned.push(Reverse((next, number)));
+                if let Some(known) = young.iter_mut().find(|(known, _)| *known == number) {
+                    known.1 = next;
+                }
             }
         }
     }
@@ -98,6 +114,16 @@ fn latest_fresh() -> i64 {
         }
     }
     latest
+}
+
+/// The factor of the pauses of watched attempts, by those that are due in the shortest pause.
+fn measured(stretch: Stretch, young: &VecDeque<(usize, i64)>, second: i64) -> Stretch {
+    let shortest = eager_pause(INTERVAL).as_millis();
+    let is_due = |next: i64| i128::from(next - second) * 1000 <= shortest;
+    let due = young.iter().filter(|(_, next)| is_due(*next)).count();
+    let allowed = i128::from(BUDGET) * shortest * i128::from(WATCHED_PERCENT) / 100;
+    let allowed = u64::try_from(allowed).unwrap_or(u64::MAX);
+    stretch.next(due as u64 * 1000, allowed)
 }
 
 impl Attempt {
@@ -146,7 +172,7 @@ impl Attempt {
     }
 
     /// When it is polled next: the functions that the poller calls.
-    fn next(&self) -> Option<i64> {
+    fn next(&self, stretch: Stretch) -> Option<i64> {
         let now = at(self.polled_at);
         let mut invoice = Invoice {
             payment_state: self.state,
@@ -159,7 +185,8 @@ impl Attempt {
         let planned = next_poll(&invoice, now);
         invoice.next_poll_at = planned;
         let watched = self.is_watched_at(self.polled_at);
-        let pause = watched_pause(&invoice, INTERVAL, now).filter(|_| watched);
+        let pause =
+            watched_pause(&invoice, stretch.scale_interval(INTERVAL), now).filter(|_| watched);
         let wanted = pause.map(|pause| now + pause);
         wanted.or(planned).map(Timestamp::as_second)
     }

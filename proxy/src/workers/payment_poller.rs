@@ -31,8 +31,8 @@ const RETRY_WITHOUT_BUDGET: SignedDuration = SignedDuration::from_secs(1);
 const MEASURE_INTERVAL: SignedDuration = SignedDuration::from_secs(10);
 /// The polls that are compared: those that are due by then.
 const LOOKAHEAD: SignedDuration = SignedDuration::from_secs(15);
-/// What watched orders may take of the limits: a fifth is kept for orders that are not watched.
-const WATCHED_PERCENT: u64 = 80;
+/// What watched orders may take of the limits: half is kept for orders that are not watched.
+const WATCHED_PERCENT: u64 = 50;
 const MOST_COUNTED: u32 = 10_000;
 const REPORTED_LAG: SignedDuration = SignedDuration::from_mins(1);
 
