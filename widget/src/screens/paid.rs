@@ -74,8 +74,7 @@ pub(super) fn Paid() -> impl IntoView {
                 {move || {
                     let look = if is_reverted.get() { Look::Secondary } else { Look::Primary };
                     view! { <ReturnLink look=look /> }
-                }}
-                {move || (!is_reverted.get()).then(|| view! { <PrintButton /> })}
+                }} {move || (!is_reverted.get()).then(|| view! { <PrintButton /> })}
                 <NewPurchaseButton look=Look::Plain />
             </div>
             <OrderDetails />

@@ -250,7 +250,11 @@ fn Options<'a>(quotes: &'a [Quote], search: RwSignal<String>) -> impl IntoView +
             <ul class="options" role="list">
                 {rows}
             </ul>
-            <Unavailable rows=off search=search is_open=!quotes.iter().any(|quote| quote.available) />
+            <Unavailable
+                rows=off
+                search=search
+                is_open=!quotes.iter().any(|quote| quote.available)
+            />
         </div>
     }
 }
