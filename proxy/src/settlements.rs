@@ -56,6 +56,23 @@ pub(crate) struct SettlementsQuery {
 }
 
 impl SettlementsQuery {
+    /// A form sends its empty fields as well.
+    pub(crate) fn without_empty(mut self) -> Self {
+        let fields = [
+            &mut self.store,
+            &mut self.day,
+            &mut self.month,
+            &mut self.from,
+            &mut self.to,
+            &mut self.format,
+            &mut self.after,
+        ];
+        for field in fields {
+            field.take_if(|text| text.is_empty());
+        }
+        self
+    }
+
     pub(crate) fn is_csv(&self) -> bool {
         self.format.as_deref() == Some("csv")
     }
@@ -92,7 +109,7 @@ fn days(zone: &TimeZone, query: &SettlementsQuery, now: Timestamp) -> Result<Day
         day.map_err(|_| ReportError::Query(field, "write a day like 2026-11-23"))
     };
     let asked = [&query.day, &query.month, &query.from, &query.to];
-    let (from, to) = match asked.map(|text| text.as_deref().filter(|text| !text.is_empty())) {
+    let (from, to) = match asked.map(|text| text.as_deref()) {
         [None, None, None, None] => {
             let today = now.to_zoned(zone.clone()).date();
             (today, today)

@@ -24,7 +24,7 @@ const PAYMENTS: usize = 40;
 const PAUSE: Duration = Duration::from_millis(370);
 /// By then the pauses between polls are adjusted to the limits.
 const SETTLES: [Duration; 2] = [Duration::from_secs(2), Duration::from_mins(1)];
-const LATEST: Duration = Duration::from_secs(60);
+const LATEST: Duration = Duration::from_mins(1);
 
 const PROMISED_MEDIAN: Duration = Duration::from_secs(1);
 const PROMISED_WORST: Duration = Duration::from_secs(2);

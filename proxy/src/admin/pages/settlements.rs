@@ -27,7 +27,7 @@ fn store(
     if let StoreScope::Store(own) = viewer.scope() {
         return Ok(own.clone());
     }
-    if let Some(id) = query.store.as_deref().filter(|id| !id.is_empty()) {
+    if let Some(id) = query.store.as_deref() {
         return StoreId::parse(id).map_err(|error| OperatorError::invalid("store", &error));
     }
     let first = app.config().stores.first().map(|store| store.id.clone());
@@ -39,7 +39,7 @@ pub(crate) async fn page(
     Extension(viewer): Extension<Viewer>,
     query: Result<Query<SettlementsQuery>, QueryRejection>,
 ) -> Result<Response, PageError> {
-    let Query(query) = query?;
+    let query = query?.0.without_empty();
     let store = store(&app, &viewer, &query)?;
     let period = Period::of(&app, store.clone(), &query)?;
     if query.is_csv() {
