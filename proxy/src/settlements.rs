@@ -371,7 +371,7 @@ impl Line {
         }
     }
 
-    /// A line of the CSV. Amounts are ours: their sign is none of a formula.
+    /// A line of the CSV. Amounts come from the proxy: a minus sign before one begins no formula.
     fn csv(&self) -> String {
         let metadata = Value::Object(self.metadata.clone()).to_string();
         let [order, reference, title] =
