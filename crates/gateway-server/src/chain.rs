@@ -152,6 +152,23 @@ pub trait ChainDriver: core::fmt::Debug + Send + Sync {
 }
 
 impl Chain {
+    /// The chain of a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|chain| chain.as_str() == name)
+    }
+
+    /// Every chain.
+    pub const ALL: [Self; 8] = [
+        Self::Bitcoin,
+        Self::Litecoin,
+        Self::Dogecoin,
+        Self::BitcoinCash,
+        Self::Ethereum,
+        Self::Bnb,
+        Self::Tron,
+        Self::Solana,
+    ];
+
     /// Its name in configuration and messages.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -91,4 +91,25 @@ impl Coin {
             limits: Limits::default(),
         }
     }
+
+    /// The four subjects that the specification lists: the right asset, confirmations, the network's fee, the time.
+    pub(crate) fn warnings(&self, confirmations: u32, minutes: i64) -> Vec<String> {
+        let (symbol, name, network) = (&self.symbol, &self.name, &self.network);
+        vec![
+            format!(
+                "Send only {name} ({symbol}) on the {network} network to this address. Other assets, or {symbol} on \
+                 another network, will be lost."
+            ),
+            format!(
+                "Your payment is complete after {confirmations} confirmations on the {network} network."
+            ),
+            format!(
+                "Make sure that the network fee is sufficient: a {network} transaction with a low fee may not be \
+                 confirmed."
+            ),
+            format!(
+                "The price in {symbol} is held for {minutes} minutes. It may expire if your payment arrives later."
+            ),
+        ]
+    }
 }

@@ -1,43 +1,39 @@
-//! Addresses and payment URIs, valid for the test network of each chain.
+//! Addresses, valid for the test network of each chain.
 //!
 //! An address is drawn from the seed, not derived from a key: coins that are sent to it on a real test network are lost.
 
 use bech32::{ByteIterExt as _, Fe32, Hrp, segwit};
-use florin_money::AmountText;
+use florin_gateway_server::chain::Chain;
 use sha3::{Digest as _, Keccak256};
-
-use crate::asset::{Chain, Coin};
 
 /// The hash of a public key, as most chains put it into an address.
 type KeyHash = [u8; 20];
 
-impl Chain {
-    /// The address of 32 drawn bytes.
-    ///
-    /// Source of prefixes and version bytes: BIP-173 (`tb`), the chain parameters of Litecoin (`tltc`) and Dogecoin
-    /// (0x71) for their test networks, the `CashAddr` specification (`bchtest`), EIP-55, Tron's documentation (0x41 on
-    /// every network).
-    pub(crate) fn address(self, drawn: &[u8; 32]) -> String {
-        let hash: &KeyHash = drawn.first_chunk().expect("32 bytes hold the 20 of a hash");
-        match self {
-            Self::Bitcoin => p2wpkh("tb", hash),
-            Self::Litecoin => p2wpkh("tltc", hash),
-            Self::Dogecoin => base58check(0x71, hash),
-            Self::BitcoinCash => cashaddr("bchtest", P2PKH_160, hash),
-            Self::Ethereum | Self::Bnb => eip55(hash),
-            Self::Tron => base58check(0x41, hash),
-            Self::Solana => bs58::encode(drawn).into_string(),
-        }
+/// The address of 32 drawn bytes.
+///
+/// Source of prefixes and version bytes: BIP-173 (`tb`), the chain parameters of Litecoin (`tltc`) and Dogecoin
+/// (0x71) for their test networks, the `CashAddr` specification (`bchtest`), EIP-55, Tron's documentation (0x41 on
+/// every network).
+pub(crate) fn address(chain: Chain, drawn: &[u8; 32]) -> String {
+    let hash: &KeyHash = drawn.first_chunk().expect("32 bytes hold the 20 of a hash");
+    match chain {
+        Chain::Bitcoin => p2wpkh("tb", hash),
+        Chain::Litecoin => p2wpkh("tltc", hash),
+        Chain::Dogecoin => base58check(0x71, hash),
+        Chain::BitcoinCash => cashaddr("bchtest", P2PKH_160, hash),
+        Chain::Ethereum | Chain::Bnb => eip55(hash),
+        Chain::Tron => base58check(0x41, hash),
+        Chain::Solana => bs58::encode(drawn).into_string(),
     }
+}
 
-    /// A transaction's hash, written as the chain's explorers do.
-    pub(crate) fn transaction_hash(self, drawn: &[u8; 32]) -> String {
-        match self {
-            Self::Ethereum | Self::Bnb => format!("0x{}", hex::encode(drawn)),
-            Self::Solana => bs58::encode(drawn).into_string(),
-            Self::Bitcoin | Self::Litecoin | Self::Dogecoin | Self::BitcoinCash | Self::Tron => {
-                hex::encode(drawn)
-            }
+/// A transaction's hash, written as the chain's explorers do.
+pub(crate) fn transaction_hash(chain: Chain, drawn: &[u8; 32]) -> String {
+    match chain {
+        Chain::Ethereum | Chain::Bnb => format!("0x{}", hex::encode(drawn)),
+        Chain::Solana => bs58::encode(drawn).into_string(),
+        Chain::Bitcoin | Chain::Litecoin | Chain::Dogecoin | Chain::BitcoinCash | Chain::Tron => {
+            hex::encode(drawn)
         }
     }
 }
@@ -106,57 +102,6 @@ fn checksum(prefix: &str, payload: &[Fe32]) -> u64 {
             .fold(state, |state, (_, term)| state ^ term)
     });
     state ^ 1
-}
-
-/// The chain ids of Sepolia and of BNB Chain's test network. Source: the EIP-155 registry.
-const SEPOLIA_CHAIN_ID: u32 = 11_155_111;
-const BNB_TEST_CHAIN_ID: u32 = 97;
-
-/// The URI that asks for `amount` at `address`.
-///
-/// Each names its test network or its token, where the form can. Source: BIP-21 for Bitcoin and its relatives, EIP-681
-/// for Ethereum's; `tron:` and `solana:` have the form that wallets accept, amount in whole coins. `Assumed:` the gateway
-/// writes these forms; the specification says only "payment URI form carrying the address and amount".
-pub(crate) fn payment_uri(coin: &Coin, address: &str, amount: &AmountText) -> String {
-    match coin.chain {
-        Chain::Bitcoin => format!("bitcoin:{address}?amount={amount}"),
-        Chain::Litecoin => format!("litecoin:{address}?amount={amount}"),
-        Chain::Dogecoin => format!("dogecoin:{address}?amount={amount}"),
-        // A CashAddr with its prefix is a URI already.
-        Chain::BitcoinCash => format!("{address}?amount={amount}"),
-        Chain::Tron => match coin.contract {
-            Some(token) => format!("tron:{address}?token={token}&amount={amount}"),
-            None => format!("tron:{address}?amount={amount}"),
-        },
-        Chain::Solana => format!("solana:{address}?amount={amount}"),
-        Chain::Ethereum => {
-            let units = smallest_units(amount, coin.decimals);
-            match coin.contract {
-                Some(contract) => format!(
-                    "ethereum:{contract}@{SEPOLIA_CHAIN_ID}/transfer?address={address}&uint256={units}"
-                ),
-                None => format!("ethereum:{address}@{SEPOLIA_CHAIN_ID}?value={units}"),
-            }
-        }
-        Chain::Bnb => {
-            let units = smallest_units(amount, coin.decimals);
-            format!("ethereum:{address}@{BNB_TEST_CHAIN_ID}?value={units}")
-        }
-    }
-}
-
-/// The amount in units of 10^-`decimals`, as a whole number. The amount has no more decimals than that.
-fn smallest_units(amount: &AmountText, decimals: u32) -> String {
-    let (whole, fraction) = amount
-        .as_str()
-        .split_once('.')
-        .unwrap_or((amount.as_str(), ""));
-    let width = usize::try_from(decimals).expect("an asset has a few decimals");
-    let digits = format!("{whole}{fraction:0<width$}");
-    match digits.trim_start_matches('0') {
-        "" => "0".to_owned(),
-        units => units.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -3,67 +3,34 @@
 //!
 //! docs/guide/sandbox.md describes each call.
 
-pub(crate) mod invoices;
+mod invoices;
 
 use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, State as Extract};
-use axum::http::{Method, StatusCode, Uri, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{Method, Uri};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use florin_gateway_server::chain::Chain;
+use florin_gateway_server::page::{JsonResult, PageError, parse, serve_files};
+use florin_gateway_server::prices::PriceSource as _;
 use florin_money::Amount;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::asset::Chain;
 use crate::faults::{FaultPlan, one};
-use crate::journal::{Entry, Event};
+use crate::journal::Entry;
+use crate::prices::offered;
 use crate::scenario::SCENARIOS;
 use crate::settings::MAX_JUMP_SECONDS;
-use crate::state::{NextInvoice, Sandbox, State};
+use crate::state::{NextInvoice, Sandbox};
 
-pub(crate) type Shared = Extract<Arc<Sandbox>>;
-
-/// A rejected request, as a sentence.
-#[derive(Debug)]
-pub(crate) struct ControlError(StatusCode, String);
-
-impl ControlError {
-    pub(crate) fn bad_request(sentence: impl Into<String>) -> Self {
-        Self(StatusCode::BAD_REQUEST, sentence.into())
-    }
-
-    /// There is no such invoice, checkout or path.
-    pub(crate) fn not_found(sentence: impl Into<String>) -> Self {
-        Self(StatusCode::NOT_FOUND, sentence.into())
-    }
-
-    /// Not in this state.
-    pub(crate) fn conflict(sentence: impl Into<String>) -> Self {
-        Self(StatusCode::CONFLICT, sentence.into())
-    }
-}
-
-impl IntoResponse for ControlError {
-    fn into_response(self) -> Response {
-        (self.0, Json(json!({"error": self.1}))).into_response()
-    }
-}
-
-/// Parses a JSON body, whatever its content type is, so that `curl -d '{…}'` is enough. No body is an empty object.
-pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ControlError> {
-    let body = if body.is_empty() { b"{}" } else { body };
-    serde_json::from_slice(body)
-        .map_err(|error| ControlError::bad_request(format!("The body is invalid: {error}.")))
-}
-
-pub(crate) type JsonResult = Result<Json<Value>, ControlError>;
+type Shared = Extract<Arc<Sandbox>>;
 
 const MAX_BODY_BYTES: usize = 256 * 1024;
-const PAGE_LENGTH: usize = 50;
+const PAGE_LENGTH: u32 = 50;
 
 pub(crate) fn routes() -> Router<Arc<Sandbox>> {
     const HTML: &str = include_str!("page/page.html");
@@ -102,64 +69,43 @@ pub(crate) fn routes() -> Router<Arc<Sandbox>> {
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Path, media type and content.
-pub(crate) type File = (&'static str, &'static str, &'static str);
-
-pub(crate) fn serve_files(policy: &'static str, files: &[File]) -> Router<Arc<Sandbox>> {
-    let mut router = Router::new();
-    for (path, media_type, content) in files.iter().copied() {
-        let headers = [
-            (header::CONTENT_TYPE, media_type),
-            (header::CONTENT_SECURITY_POLICY, policy),
-            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-            (header::CACHE_CONTROL, "no-cache"),
-        ];
-        router = router.route(path, get(async move || (headers, content)));
-    }
-    router
-}
-
 pub(crate) async fn not_found(method: Method, uri: Uri) -> Response {
     let path = uri.path();
-    ControlError::not_found(format!("The sandbox has no {method} {path}.")).into_response()
+    PageError::not_found(format!("The sandbox has no {method} {path}.")).into_response()
 }
 
-async fn state(Extract(sandbox): Shared) -> Json<Value> {
-    Json(sandbox.update(|state, now| {
-        let invoices = state.invoices.newest_first().take(PAGE_LENGTH);
-        let invoices: Vec<_> = invoices.map(|it| invoices::view(it, now)).collect();
-        let open = state.sessions.newest_first();
-        let open = open.filter(|session| state.invoices.get(&session.id).is_none());
-        let sessions: Vec<_> = open
-            .take(PAGE_LENGTH)
-            .map(|session| invoices::session_view(state, session, now))
-            .collect();
-        json!({
-            "now": now.to_string(),
-            "ahead_seconds": state.clock.ahead_seconds(),
-            "invoice_count": state.invoices.len(),
-            "invoices": invoices,
-            "sessions": sessions,
-            "faults": state.faults.waiting(),
-            "prices": prices(state),
-            "journal": state.journal.newest_first().take(PAGE_LENGTH).collect::<Vec<_>>(),
-            "callback_url": sandbox.settings.callback_url,
-        })
-    }))
+async fn state(Extract(sandbox): Shared) -> JsonResult {
+    let invoices = invoices::views(&sandbox, PAGE_LENGTH).await?;
+    let mut sessions = invoices::session_views(&sandbox, PAGE_LENGTH).await?;
+    sessions.retain(|(_, is_chosen)| !is_chosen);
+    let sessions: Vec<_> = sessions.into_iter().map(|(view, _)| view).collect();
+    let invoice_count = sandbox.gateway.store().count_invoices().await?;
+    let desk = sandbox.desk.lock();
+    Ok(Json(json!({
+        "now": sandbox.now().to_string(),
+        "ahead_seconds": sandbox.clock.ahead_seconds(),
+        "invoice_count": invoice_count,
+        "invoices": invoices,
+        "sessions": sessions,
+        "faults": desk.faults.waiting(),
+        "prices": prices(&sandbox),
+        "journal": desk.journal.newest_first().take(PAGE_LENGTH as usize).collect::<Vec<_>>(),
+        "callback_url": sandbox.settings.callback_url,
+    })))
 }
 
-fn prices(state: &State) -> Vec<Value> {
-    let prices = state.prices.listed().iter();
-    let view = prices.map(|listed| {
-        let usd = listed.usd.with_min_decimals(2).to_string();
-        json!({"crypto_code": listed.coin.code.as_str(), "usd": usd})
+fn prices(sandbox: &Sandbox) -> Vec<Value> {
+    let coins = offered(sandbox.settings.unknown_asset).into_iter();
+    let view = coins.filter_map(|coin| {
+        let usd = sandbox.prices.usd_price(&coin.code)?.with_min_decimals(2);
+        Some(json!({"crypto_code": coin.code.as_str(), "usd": usd.to_string()}))
     });
     view.collect()
 }
 
 async fn override_next_invoice(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let next: NextInvoice = parse(&body)?;
-    sandbox.update(|state, _| state.next_invoice = next);
+    sandbox.desk.lock().next_invoice = next;
     Ok(Json(json!({})))
 }
 
@@ -174,13 +120,13 @@ struct Blocks {
 
 async fn mine(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let Blocks { blocks, chain } = parse(&body)?;
-    sandbox.update(|state, now| state.mine(chain, blocks, now));
+    invoices::mine(&sandbox, chain, blocks).await?;
     Ok(Json(json!({"blocks": blocks})))
 }
 
 async fn reorganize(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let Blocks { blocks, chain } = parse(&body)?;
-    sandbox.update(|state, now| state.reorganize(chain, blocks, now));
+    invoices::reorganize(&sandbox, chain, blocks).await?;
     Ok(Json(json!({"blocks": blocks})))
 }
 
@@ -196,17 +142,19 @@ struct Price {
 async fn set_price(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let Price { crypto_code, usd } = parse(&body)?;
     let usd = Amount::parse(&usd).ok().filter(|usd| !usd.is_zero());
-    let usd = usd.ok_or_else(|| ControlError::bad_request("The price is no positive decimal."))?;
-    sandbox.update(|state, _| {
-        let code = state.prices.code(&crypto_code);
-        let code =
-            code.map_err(|error| ControlError::bad_request(format!("The {}.", error.message)))?;
-        let set = state.prices.set(&code, usd);
-        set.map_err(|error| {
-            ControlError::bad_request(format!("The price is too large: {error}."))
-        })?;
-        Ok(Json(json!(prices(state))))
-    })
+    let usd = usd.ok_or_else(|| PageError::bad_request("The price is no positive decimal."))?;
+    let coins = offered(sandbox.settings.unknown_asset);
+    if coins.iter().all(|coin| coin.code.as_str() != crypto_code) {
+        let codes: Vec<_> = coins.iter().map(|coin| coin.code.as_str()).collect();
+        let sentence = format!(
+            "The crypto_code {crypto_code:?} is not one of {}.",
+            codes.join(", ")
+        );
+        return Err(PageError::bad_request(sentence));
+    }
+    let set = sandbox.prices.set(&crypto_code, usd);
+    set.map_err(|error| PageError::bad_request(format!("The price is too large: {error}.")))?;
+    Ok(Json(json!(prices(&sandbox))))
 }
 
 #[derive(Debug, Deserialize)]
@@ -219,12 +167,12 @@ async fn jump(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let Jump { jump_seconds } = parse(&body)?;
     if jump_seconds > MAX_JUMP_SECONDS {
         let sentence = format!("The time jumps by {MAX_JUMP_SECONDS} seconds at most.");
-        return Err(ControlError::bad_request(sentence));
+        return Err(PageError::bad_request(sentence));
     }
-    sandbox.update(|state, _| {
-        state.clock.jump(jump_seconds);
-        Ok(Json(json!({"ahead_seconds": state.clock.ahead_seconds()})))
-    })
+    sandbox.jump(jump_seconds).await?;
+    Ok(Json(
+        json!({"ahead_seconds": sandbox.clock.ahead_seconds()}),
+    ))
 }
 
 #[derive(Debug, Deserialize)]
@@ -240,32 +188,26 @@ async fn set_clock(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
 }
 
 async fn list_faults(Extract(sandbox): Shared) -> Json<Vec<FaultPlan>> {
-    Json(sandbox.update(|state, _| state.faults.waiting().to_vec()))
+    Json(sandbox.desk.lock().faults.waiting().to_vec())
 }
 
-async fn inject_fault(
-    Extract(sandbox): Shared,
-    body: Bytes,
-) -> Result<Json<FaultPlan>, ControlError> {
+async fn inject_fault(Extract(sandbox): Shared, body: Bytes) -> Result<Json<FaultPlan>, PageError> {
     let plan: FaultPlan = parse(&body)?;
-    let injected = sandbox.update(|state, _| state.faults.inject(plan.clone()));
-    injected.map_err(ControlError::bad_request)?;
+    let injected = sandbox.desk.lock().faults.inject(plan.clone());
+    injected.map_err(PageError::bad_request)?;
     Ok(Json(plan))
 }
 
 async fn clear_faults(Extract(sandbox): Shared) -> Json<Value> {
-    sandbox.update(|state, _| state.faults.clear());
+    sandbox.desk.lock().faults.clear();
     Json(json!({}))
 }
 
 async fn requests(Extract(sandbox): Shared) -> Json<Vec<Entry>> {
-    let is_request = |entry: &&Entry| matches!(entry.event, Event::Request { .. });
-    Json(sandbox.update(|state, _| {
-        let newest_first = state.journal.newest_first();
-        newest_first.filter(is_request).cloned().collect()
-    }))
+    Json(sandbox.desk.requests())
 }
 
 async fn journal(Extract(sandbox): Shared) -> Json<Vec<Entry>> {
-    Json(sandbox.update(|state, _| state.journal.newest_first().rev().cloned().collect()))
+    let desk = sandbox.desk.lock();
+    Json(desk.journal.newest_first().rev().cloned().collect())
 }

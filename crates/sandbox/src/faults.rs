@@ -10,11 +10,10 @@ use std::sync::Arc;
 
 use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
+use florin_gateway_server::api::request::Endpoint;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-
-use crate::api::request::Endpoint;
 
 /// What goes wrong. All but `Status` leave the work done: only the response is damaged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,12 +11,12 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
+use florin_gateway_server::api::request::Endpoint;
+use florin_gateway_server::chain::Chain;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::api::request::Endpoint;
-use crate::asset::Chain;
 use crate::faults::Fault;
 
 const CAPACITY: usize = 1_000;

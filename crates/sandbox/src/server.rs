@@ -7,26 +7,27 @@ use anyhow::Context as _;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use axum::routing::get;
+use axum::routing::{any, get};
 use axum::{Json, Router};
+use florin_gateway_server::api::request::{Call, Endpoint};
+use florin_gateway_server::api::respond;
+use florin_gateway_server::{Clock as _, hosted, send_callbacks};
 use futures_util::{StreamExt as _, stream};
 use jiff::Timestamp;
+use reqwest::redirect::Policy;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::request::{Call, Endpoint};
-use crate::callback::{CallbackSender, http_client};
 use crate::faults::{ConnectionFault, Fault, FaultyListener, Target};
 use crate::journal::Event;
-use crate::state::{Sandbox, write_kept};
-use crate::{Settings, api, control, evm, hosted};
+use crate::state::{NextInvoice, Sandbox};
+use crate::{Settings, control};
 
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 const GRACE: Duration = Duration::from_secs(2);
+const CALLBACK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Serves until `shutdown` is cancelled; open requests then have two seconds.
 ///
@@ -38,8 +39,6 @@ pub async fn run(
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
     let client = http_client()?;
-    let sender = CallbackSender::new(client.clone(), settings.callback_url.as_deref())?;
-    let (queue, callbacks) = mpsc::unbounded_channel();
     let address = listener
         .local_addr()
         .context("the listener has no address")?;
@@ -47,29 +46,28 @@ pub async fn run(
         || format!("http://{address}"),
         |url| url.trim_end_matches('/').to_owned(),
     );
-    let sandbox = Arc::new(Sandbox::new(settings, public_url, queue)?);
+    let sandbox = Arc::new(Sandbox::new(settings, public_url).await?);
     let stopped = shutdown.child_token();
     // One task runs them all: a panic in any of them ends the server instead of half of it.
-    let (served, (), (), (), ()) = tokio::join!(
+    let (served, (), ()) = tokio::join!(
         async {
             let served = serve(listener, sandbox.clone(), shutdown).await;
             stopped.cancel();
             served
         },
-        expire_invoices(&sandbox, &stopped),
-        async {
-            if let Some(file) = &sandbox.settings.state_file {
-                write_kept(&sandbox, file, &stopped).await;
-            }
-        },
-        sender.run(&sandbox, callbacks, &stopped),
-        async {
-            if let Some(url) = &sandbox.settings.evm_rpc_url {
-                evm::follow(client, url, &sandbox, &stopped).await;
-            }
-        },
+        expire(&sandbox, &stopped),
+        send_callbacks(sandbox.gateway.clone(), client, stopped.clone()),
     );
     served
+}
+
+/// A client for callbacks.
+fn http_client() -> anyhow::Result<reqwest::Client> {
+    // An error means that the process has one already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = reqwest::Client::builder().timeout(CALLBACK_TIMEOUT);
+    let client = client.redirect(Policy::none()).no_proxy().build();
+    client.context("the client for callbacks cannot be built")
 }
 
 async fn serve(
@@ -77,12 +75,12 @@ async fn serve(
     sandbox: Arc<Sandbox>,
     shutdown: CancellationToken,
 ) -> anyhow::Result<()> {
-    let inject = from_fn_with_state(sandbox.clone(), inject_faults);
     let app = Router::new()
-        .merge(api::routes().route_layer(inject))
+        .route("/api", any(answer))
+        .route("/api/{*path}", any(answer))
         .route("/", get(async || Redirect::to("/sandbox")))
         .merge(control::routes())
-        .merge(hosted::routes())
+        .merge(hosted::routes().with_state(sandbox.gateway.clone()))
         .fallback(control::not_found)
         .method_not_allowed_fallback(control::not_found)
         .with_state(sandbox)
@@ -101,36 +99,36 @@ async fn grace(shutdown: &CancellationToken) {
     let _elapsed = tokio::time::timeout(GRACE, never).await;
 }
 
-/// Records expired invoices, so that their callbacks are sent without a request.
-async fn expire_invoices(sandbox: &Sandbox, shutdown: &CancellationToken) {
+/// Records what expired, so that its callbacks are sent without a request.
+async fn expire(sandbox: &Sandbox, shutdown: &CancellationToken) {
     let mut interval = tokio::time::interval(EXPIRY_INTERVAL);
     loop {
         tokio::select! {
             () = shutdown.cancelled() => return,
-            _ = interval.tick() => sandbox.update(|_, _| {}),
+            _ = interval.tick() => {}
+        }
+        if let Err(error) = sandbox.expire().await {
+            tracing::error!("{error}");
         }
     }
 }
 
-/// The layer over the gateway's API: reads the call, injects its fault, and writes both into the journal.
+/// Answers a call of the gateway's API: injects its fault, and writes both into the journal.
 ///
-/// The journal is written here, since only this layer knows both what the gateway did and what the caller receives; and
-/// before the response leaves, so that a log that survives a crash has every call that was answered.
-async fn inject_faults(
+/// The journal is written before the response leaves, so that a log that survives a crash has every call that was answered.
+async fn answer(
     State(sandbox): State<Arc<Sandbox>>,
     ConnectInfo(connection): ConnectInfo<ConnectionFault>,
     request: Request,
-    next: Next,
 ) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let call = Arc::new(Call::read(&parts, body).await);
+    let (parts, body) = request.into_parts();
+    let call = Call::read(&parts, body).await;
     let target = call.endpoint.map_or(Target::Any, Target::Endpoint);
-    let fault = sandbox.update(|state, _| state.faults.take(target));
+    let fault = sandbox.desk.lock().faults.take(target);
     let response = if let Some(Fault::Status { status, code, .. }) = &fault {
         error(*status, code.as_deref())
     } else {
-        parts.extensions.insert(call.clone());
-        next.run(Request::from_parts(parts, Body::empty())).await
+        serve_call(&sandbox, &call).await
     };
     let (mut head, body) = response.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
@@ -139,6 +137,10 @@ async fn inject_faults(
         _ => None,
     };
     let did = call.endpoint.filter(|_| head.status.is_success());
+    let body = match did {
+        Some(_) => overridden(&sandbox, did, body).await,
+        None => body,
+    };
     let status = (fault != Some(Fault::Drop {})).then_some(head.status.as_u16());
     let event = Event::Request {
         method: call.method.to_string(),
@@ -151,11 +153,11 @@ async fn inject_faults(
         did,
         response: serde_json::from_slice(&body)
             .ok()
-            .filter(|_| !did.is_some_and(Endpoint::is_long)),
+            .filter(|_| !did.is_some_and(is_long)),
         fault: fault.clone(),
     };
     tracing::debug!(method = %call.method, path = call.path(), status, "gateway call");
-    sandbox.update(|state, now| state.journal.add(now, event));
+    sandbox.desk.note(event);
     head.headers.remove(header::CONTENT_LENGTH);
     head.headers
         .insert(header::DATE, http_date(sandbox.shown_time()));
@@ -165,7 +167,7 @@ async fn inject_faults(
     let body = match fault {
         None | Some(Fault::Status { .. } | Fault::Lost {} | Fault::Repeated {}) => body,
         Some(Fault::Slow { delay_ms }) => {
-            sandbox.clock().sleep(Duration::from_millis(delay_ms)).await;
+            sandbox.clock.sleep(Duration::from_millis(delay_ms)).await;
             body
         }
         Some(Fault::Garbled {}) => body.slice(..body.len() / 2),
@@ -186,6 +188,59 @@ async fn inject_faults(
         }
     };
     Response::from_parts(head, Body::from(body))
+}
+
+async fn serve_call(sandbox: &Sandbox, call: &Call) -> Response {
+    if call.endpoint == Some(Endpoint::Invoice)
+        && let Err(error) = sandbox.expire().await
+    {
+        return error.into_response();
+    }
+    respond(&sandbox.gateway, call, sandbox.shown_time()).await
+}
+
+/// Whether the response is too long and too frequent for the journal.
+fn is_long(endpoint: Endpoint) -> bool {
+    matches!(endpoint, Endpoint::Prices | Endpoint::Currencies)
+}
+
+/// The response with the members that the developer replaces.
+async fn overridden(sandbox: &Sandbox, did: Option<Endpoint>, body: Bytes) -> Bytes {
+    if !matches!(did, Some(Endpoint::Invoice | Endpoint::CreateInvoice)) {
+        return body;
+    }
+    let Ok(Value::Object(mut members)) = serde_json::from_slice(&body) else {
+        return body;
+    };
+    if did == Some(Endpoint::CreateInvoice) {
+        let next = core::mem::take(&mut sandbox.desk.lock().next_invoice);
+        replace_created(sandbox, &mut members, next).await;
+    } else if let Some(Value::Object(record)) = members.get_mut("data") {
+        sandbox.desk.override_record(record);
+    }
+    Bytes::from(Value::Object(members).to_string())
+}
+
+async fn replace_created(sandbox: &Sandbox, members: &mut Map<String, Value>, next: NextInvoice) {
+    let text = |members: &Map<String, Value>, name: &str| {
+        members[name].as_str().unwrap_or_default().to_owned()
+    };
+    let id = text(members, "invoice_id");
+    if let Some(address) = next.address {
+        let uri = text(members, "qr_string").replace(&text(members, "deposit_address"), &address);
+        members.insert("qr_string".to_owned(), uri.into());
+        members.insert("deposit_address".to_owned(), address.clone().into());
+        let shown = Map::from_iter([("wallet_address".to_owned(), address.into())]);
+        if let Err(error) = sandbox.set_overrides(&id, shown).await {
+            tracing::error!("{error}");
+        }
+    }
+    if let Some(uri) = next.qr_string {
+        members.insert("qr_string".to_owned(), uri.into());
+    }
+    if let Some(other) = next.invoice_id {
+        members.insert("invoice_id".to_owned(), other.into());
+    }
 }
 
 fn error(status: u16, code: Option<&str>) -> Response {

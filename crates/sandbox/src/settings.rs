@@ -1,16 +1,15 @@
 //! Configuration: the random draws from its seed; time, where it comes from, and how far the sandbox is ahead of it.
 
-use core::fmt;
-use core::pin::Pin;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use clap::Parser as _;
+use florin_gateway_server::{Clock, Random, Sleep, SystemClock};
 use florin_money::{Amount, Currency};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 /// The options of the program, and what tests set beside them. [`Settings::default`] is a gateway with public test
@@ -28,7 +27,7 @@ pub struct Settings {
     /// A file to which every request and every event is appended, one JSON object per line.
     #[arg(long = "log", value_name = "FILE")]
     pub log_file: Option<PathBuf>,
-    /// A file that keeps the invoices over a restart; without it the sandbox forgets them, and a proxy reports each open one.
+    /// A database file that keeps the invoices over a restart; without it the sandbox forgets them, and a proxy reports each open one.
     #[arg(long = "state", value_name = "FILE")]
     pub state_file: Option<PathBuf>,
     /// Where browsers reach the sandbox; default: the address it listens on.
@@ -101,11 +100,6 @@ impl Seed {
         hash.finalize().into()
     }
 
-    /// An id of 24 hexadecimal digits.
-    pub(crate) fn id(self, label: &str, index: u64) -> String {
-        hex::encode(&self.draw(label, index)[..12])
-    }
-
     /// A number below `limit`.
     ///
     /// # Panics
@@ -116,63 +110,51 @@ impl Seed {
     }
 }
 
-/// The future of [`Clock::sleep`].
-pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-/// Where the sandbox takes its time from.
-pub trait Clock: fmt::Debug + Send + Sync {
-    /// The current time.
-    fn now(&self) -> Timestamp;
-
-    /// Waits: before a slow response, and between two tries of a callback.
-    fn sleep(&self, duration: Duration) -> Sleep;
-}
-
-/// The machine's clock.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place where the sandbox reads the time"
-    )]
-    fn now(&self) -> Timestamp {
-        Timestamp::now()
-    }
-
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place where the sandbox waits"
-    )]
-    fn sleep(&self, duration: Duration) -> Sleep {
-        Box::pin(tokio::time::sleep(duration))
-    }
-}
+/// Longest jump: a year.
+pub(crate) const MAX_JUMP_SECONDS: u32 = 366 * 24 * 60 * 60;
 
 /// The time of invoices, prices and payments: that of the clock, plus every jump.
 ///
 /// Nonces are compared with the clock itself, so that a caller still signs with the time of day after a jump.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(crate) struct VirtualClock {
-    ahead: SignedDuration,
+    clock: Arc<dyn Clock>,
+    ahead_seconds: Arc<AtomicI64>,
 }
 
-/// Longest jump: a year.
-pub(crate) const MAX_JUMP_SECONDS: u32 = 366 * 24 * 60 * 60;
-
 impl VirtualClock {
-    /// The sandbox's time when the clock shows `clock`.
-    pub(crate) fn now(self, clock: Timestamp) -> Timestamp {
-        clock.saturating_add(self.ahead).unwrap_or(clock)
+    pub(crate) fn new(clock: Arc<dyn Clock>, ahead_seconds: i64) -> Self {
+        let ahead_seconds = Arc::new(AtomicI64::new(ahead_seconds));
+        Self {
+            clock,
+            ahead_seconds,
+        }
     }
 
-    pub(crate) fn jump(&mut self, seconds: u32) {
-        let jump = SignedDuration::from_secs(i64::from(seconds));
-        self.ahead = self.ahead.saturating_add(jump);
+    pub(crate) fn jump(&self, seconds: u32) {
+        self.ahead_seconds
+            .fetch_add(i64::from(seconds), Ordering::Relaxed);
     }
 
-    pub(crate) fn ahead_seconds(self) -> i64 {
-        self.ahead.as_secs()
+    pub(crate) fn ahead_seconds(&self) -> i64 {
+        self.ahead_seconds.load(Ordering::Relaxed)
+    }
+}
+
+impl Clock for VirtualClock {
+    fn now(&self) -> Timestamp {
+        let clock = self.clock.now();
+        let ahead = SignedDuration::from_secs(self.ahead_seconds());
+        clock.saturating_add(ahead).unwrap_or(clock)
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        self.clock.sleep(duration)
+    }
+}
+
+impl Random for Seed {
+    fn draw(&self, label: &str, index: u64) -> [u8; 32] {
+        Self::draw(*self, label, index)
     }
 }

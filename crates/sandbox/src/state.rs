@@ -1,58 +1,78 @@
-//! The state of a running sandbox, behind one lock; and the file of JSON that keeps invoices, hosted checkouts and the time
-//! over a restart.
+//! A running sandbox: the gateway on simulated chains, and what the developer changes.
 
-use std::io::ErrorKind;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context as _;
-use florin_money::Amount;
+use florin_gateway_server::chain::{Chain, ChainDriver, Network};
+use florin_gateway_server::confirmations::Confirmations;
+use florin_gateway_server::invoice::Invoice;
+use florin_gateway_server::page::PageError;
+use florin_gateway_server::store::{StatusChange, Store};
+use florin_gateway_server::wire::Status;
+use florin_gateway_server::{CallbackTry, Clock, Event, Gateway, Observer, Options, Parts};
 use jiff::{SignedDuration, Timestamp};
-use serde::Deserialize;
-use tokio::sync::mpsc::UnboundedSender;
-use tokio_util::sync::CancellationToken;
+use reqwest::Url;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use crate::account::Accounts;
-use crate::address::payment_uri;
-use crate::asset::Chain;
+use crate::Settings;
+use crate::chain::SimulatedChain;
 use crate::faults::{Fault, Faults, Target};
-use crate::invoice::{Invoice, InvoiceError, NewInvoice, Transaction, TransactionState};
-use crate::journal::{Event, Journal};
-use crate::prices::Prices;
-use crate::session::{Session, SessionRequest};
+use crate::journal::{Entry, Journal};
+use crate::prices::{FixedPrices, offered};
 use crate::settings::{Seed, VirtualClock};
-use crate::store::BoundedStore;
-use crate::wire::Status;
-use crate::{Clock, Settings};
 
-const WRITE_INTERVAL: Duration = Duration::from_secs(1);
+/// Confirmations of every transaction that complete an invoice. Source: payment-service.md, "Limits".
+const REQUIRED_CONFIRMATIONS: u32 = 3;
+/// Minutes until an invoice expires. `Assumed:` the specification gives no number.
+const INVOICE_MINUTES: i64 = 15;
+/// Seconds that a price is held. `Assumed:` the specification gives no number.
+const QUOTE_SECONDS: i64 = 120;
+/// Where the customer of an invoice without a hosted checkout is sent.
+const MERCHANT_WEBSITE: &str = "http://127.0.0.1:8081/thanks";
+/// The fact of the database under which [`Kept`] is.
+const KEPT: &str = "sandbox";
 
-/// A running sandbox: constant settings, changing state.
+/// A running sandbox.
 #[derive(Debug)]
 pub(crate) struct Sandbox {
     pub(crate) settings: Settings,
-    /// Where browsers reach the sandbox, without a slash at the end.
-    pub(crate) public_url: String,
-    state: Mutex<State>,
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) clock: VirtualClock,
+    pub(crate) chains: BTreeMap<Chain, Arc<SimulatedChain>>,
+    pub(crate) prices: Arc<FixedPrices>,
+    pub(crate) desk: Arc<Desk>,
     /// Seconds by which the clock of the authentication is ahead.
     clock_error: AtomicI64,
 }
 
-/// The changing state; time is an argument.
+/// What the developer plans and watches.
 #[derive(Debug)]
-pub(crate) struct State {
-    seed: Seed,
-    pub(crate) clock: VirtualClock,
-    pub(crate) prices: Prices,
-    pub(crate) invoices: BoundedStore<Invoice>,
-    pub(crate) sessions: BoundedStore<Session>,
-    pub(crate) accounts: Accounts,
+pub(crate) struct Desk {
+    clock: VirtualClock,
+    state: Mutex<DeskState>,
+}
+
+#[derive(Debug)]
+pub(crate) struct DeskState {
     pub(crate) faults: Faults,
     pub(crate) journal: Journal,
     pub(crate) next_invoice: NextInvoice,
-    callbacks: UnboundedSender<Callback>,
+    kept: Kept,
+    /// Invoices that were failed and whose callback is not sent yet.
+    failing: BTreeSet<String>,
+}
+
+/// What a restart keeps beside the gateway's own state.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    ahead_seconds: i64,
+    /// Members with which GET /invoice replaces those of an invoice; `null` removes one.
+    overrides: BTreeMap<String, Map<String, Value>>,
+    /// Failed by the developer; no transaction changes that.
+    failed: BTreeSet<String>,
 }
 
 /// Members that replace those of the next POST /invoice: a corrupted address, another QR code, the id of another invoice.
@@ -65,188 +85,87 @@ pub(crate) struct NextInvoice {
     pub(crate) invoice_id: Option<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Callback {
-    pub(crate) invoice_id: String,
-    pub(crate) status: Status,
-    /// `None`: the account's own URL.
-    pub(crate) url: Option<String>,
-}
-
-impl State {
-    fn new(
-        settings: &Settings,
-        journal: Journal,
-        callbacks: UnboundedSender<Callback>,
-    ) -> anyhow::Result<Self> {
-        let seed = Seed::new(settings.seed);
-        let prices = Prices::new(settings, seed);
-        let kept = settings.state_file.as_deref().map(read_kept).transpose()?;
-        let (clock, invoices, sessions) = kept.flatten().unwrap_or_default();
-        Ok(Self {
-            seed,
-            clock,
-            prices: prices.context("a price has no exact value in the local currency")?,
-            invoices,
-            sessions,
-            accounts: Accounts::new(seed),
-            faults: Faults::default(),
-            journal,
-            next_invoice: NextInvoice::default(),
-            callbacks,
-        })
-    }
-
-    /// What a restart keeps, as [`State::new`] reads it.
-    pub(crate) fn kept(&self) -> String {
-        let kept = (&self.clock, &self.invoices, &self.sessions);
-        serde_json::to_string(&kept).expect("its maps have texts as keys")
-    }
-
-    /// Opens an invoice at a new address, or at that of [`State::next_invoice`].
-    pub(crate) fn open_invoice(&mut self, new: NewInvoice, now: Timestamp) -> &Invoice {
-        let number = self.invoices.next_number();
-        let next = &mut self.next_invoice;
-        let (address, qr_string) = (next.address.take(), next.qr_string.take());
-        let address =
-            address.unwrap_or_else(|| new.coin.chain.address(&self.seed.draw("address", number)));
-        let qr_string =
-            qr_string.unwrap_or_else(|| payment_uri(&new.coin, &address, &new.terms.crypto));
-        let id = match &new.session {
-            Some(session) => session.id.clone(),
-            None => format!("inv_{}", self.seed.id("invoice", number)),
-        };
-        let invoice = Invoice::new(id.clone(), new, address, qr_string, now);
-        let due = invoice.expires_at;
-        self.invoices.insert(id, invoice, due)
-    }
-
-    pub(crate) fn open_session(&mut self, request: SessionRequest, now: Timestamp) -> &Session {
-        let number = self.sessions.next_number();
-        let id = format!("ses_{}", self.seed.id("session", number));
-        let session = Session::new(id.clone(), request, now);
-        let due = session.expires_at;
-        self.sessions.insert(id, session, due)
-    }
-
-    /// Sends `amount` to an invoice's address; `None` when there is no such invoice.
-    pub(crate) fn pay(
-        &mut self,
-        id: &str,
-        amount: Amount,
-        state: TransactionState,
-        now: Timestamp,
-    ) -> Option<Result<(), InvoiceError>> {
-        let seed = self.seed;
-        let invoice = self.invoices.get_mut(id)?;
-        let number = u64::try_from(invoice.transaction_count()).expect("it is bounded");
-        let hash = invoice.coin.chain.transaction_hash(&seed.draw(id, number));
-        let payment = Event::Payment {
-            invoice_id: invoice.id.clone(),
-            crypto_code: invoice.coin.code.to_string(),
-            amount: amount.to_string(),
-            transaction_hash: hash.clone(),
-        };
-        let paid = invoice.pay(Transaction {
-            hash,
-            amount,
-            seen_at: now,
-            state,
-            is_followed: false,
-        });
-        if paid.is_ok() {
-            self.journal.add(now, payment);
-        }
-        Some(paid)
-    }
-
-    pub(crate) fn mine(&mut self, chain: Option<Chain>, blocks: u32, now: Timestamp) {
-        self.invoices
-            .change_all(|invoice| is_on(invoice, chain) && invoice.add_blocks(blocks.into()));
-        self.journal.add(now, Event::Block { chain, blocks });
-    }
-
-    pub(crate) fn reorganize(&mut self, chain: Option<Chain>, blocks: u32, now: Timestamp) {
-        self.invoices
-            .change_all(|invoice| is_on(invoice, chain) && invoice.add_blocks(-i64::from(blocks)));
-        self.journal.add(now, Event::Reorg { chain, blocks });
-    }
-
-    fn record_transitions(&mut self, now: Timestamp) {
-        let sessions = self.sessions.visit_changed(now, |session| {
-            let url = session.request.callback_url.clone();
-            Some((session.id.clone(), session.transition(now)?, Some(url)))
-        });
-        let invoices = self.invoices.visit_changed(now, |invoice| {
-            let url = invoice.hosted.as_ref().map(|it| it.callback_url.clone());
-            Some((invoice.id.clone(), invoice.transition(now)?, url))
-        });
-        for (invoice_id, (from, to), url) in sessions.into_iter().chain(invoices) {
-            let status = Event::Status {
-                invoice_id: invoice_id.clone(),
-                from: from.as_str(),
-                to: to.as_str(),
-            };
-            self.journal.add(now, status);
-            if to.has_callback() {
-                self.queue_callback(invoice_id, to, url, now);
-            }
-        }
-    }
-
-    fn queue_callback(&mut self, id: String, status: Status, url: Option<String>, now: Timestamp) {
-        let callback = Callback {
-            invoice_id: id.clone(),
-            status,
-            url,
-        };
-        let fault = self.faults.take(Target::Callback);
-        let times = match &fault {
-            Some(Fault::Lost {}) => 0,
-            Some(Fault::Repeated {}) => 2,
-            _ => 1,
-        };
-        for callback in core::iter::repeat_n(callback, times) {
-            // Without a receiver the sandbox is ending.
-            let _ = self.callbacks.send(callback);
-        }
-        if let Some(fault) = fault {
-            let event = Event::CallbackFault {
-                invoice_id: id,
-                status: status.as_str(),
-                fault,
-            };
-            self.journal.add(now, event);
-        }
-    }
-}
-
-fn is_on(invoice: &Invoice, chain: Option<Chain>) -> bool {
-    chain.is_none_or(|chain| chain == invoice.coin.chain)
-}
-
 impl Sandbox {
-    pub(crate) fn new(
-        settings: Settings,
-        public_url: String,
-        callbacks: UnboundedSender<Callback>,
-    ) -> anyhow::Result<Self> {
+    pub(crate) async fn new(settings: Settings, public_url: String) -> anyhow::Result<Self> {
         let mut journal = Journal::appending_to(settings.log_file.as_deref())?;
         let seed = settings.seed;
-        journal.add(settings.clock.now(), Event::Started { seed });
-        let state = State::new(&settings, journal, callbacks)?;
-        Ok(Self {
-            settings,
+        journal.add(
+            settings.clock.now(),
+            crate::journal::Event::Started { seed },
+        );
+        let (store, kept) = open(&settings).await?;
+        let seed = Seed::new(seed);
+        let clock = VirtualClock::new(settings.clock.clone(), kept.ahead_seconds);
+        let coins = offered(settings.unknown_asset);
+        let named: BTreeSet<Chain> = coins.iter().map(|coin| coin.chain).collect();
+        let simulated = |chain| SimulatedChain::new(chain, seed, Arc::new(clock.clone()));
+        let chains: BTreeMap<_, _> = named
+            .into_iter()
+            .map(|chain| (chain, Arc::new(simulated(chain))))
+            .collect();
+        for chain in chains.keys() {
+            store.add_chain(*chain, "simulated").await?;
+        }
+        let prices = Arc::new(FixedPrices::new(&settings, seed));
+        let desk = Arc::new(Desk {
+            clock: clock.clone(),
+            state: Mutex::new(DeskState {
+                faults: Faults::default(),
+                journal,
+                next_invoice: NextInvoice::default(),
+                kept,
+                failing: BTreeSet::new(),
+            }),
+        });
+        let driver = |(chain, simulated): (&Chain, &Arc<SimulatedChain>)| {
+            (*chain, simulated.clone() as Arc<dyn ChainDriver>)
+        };
+        let parts = Parts {
+            store,
+            drivers: chains.iter().map(driver).collect(),
+            price_source: prices.clone(),
+            clock: Arc::new(clock.clone()),
+            random: Arc::new(seed),
+            observer: desk.clone(),
+        };
+        let callback_url = settings.callback_url.as_deref().map(|url| {
+            let parsed: Result<Url, _> = url.parse();
+            parsed.with_context(|| format!("the callback URL {url:?} is no URL"))
+        });
+        let options = Options {
+            network: Network::Test,
+            api_key: settings.api_key.clone(),
+            api_secret: settings.api_secret.clone(),
             public_url,
-            state: Mutex::new(state),
+            merchant_website: MERCHANT_WEBSITE.to_owned(),
+            callback_url: callback_url.transpose()?,
+            callback_tries: 8,
+            coins,
+            local_currency: settings.local_currency.0,
+            invoice_lifetime: SignedDuration::from_mins(INVOICE_MINUTES),
+            quote_lifetime: SignedDuration::from_secs(QUOTE_SECONDS),
+            confirmations: Confirmations::always(REQUIRED_CONFIRMATIONS),
+            watch_after_expiry: SignedDuration::from_hours(7 * 24),
+            requests_per_second: 0,
+            max_unpaid_invoices: u32::MAX,
+        };
+        let sandbox = Self {
+            gateway: Arc::new(Gateway::new(options, parts)),
+            clock,
+            chains,
+            prices,
+            desk,
+            settings,
             clock_error: AtomicI64::new(0),
-        })
+        };
+        sandbox.look(None).await?;
+        Ok(sandbox)
     }
 
     /// The time with which nonces are compared, and which responses show: by a clock that may be wrong.
     pub(crate) fn shown_time(&self) -> Timestamp {
         let ahead = SignedDuration::from_secs(self.clock_error.load(Ordering::Relaxed));
-        let now = self.clock().now();
+        let now = self.settings.clock.now();
         now.saturating_add(ahead).unwrap_or(now)
     }
 
@@ -256,63 +175,196 @@ impl Sandbox {
             .store(i64::from(ahead_seconds), Ordering::Relaxed);
     }
 
-    pub(crate) fn clock(&self) -> &dyn Clock {
-        self.settings.clock.as_ref()
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
-    /// Reads or changes the state, alone; then records what changed.
-    pub(crate) fn update<T>(&self, update: impl FnOnce(&mut State, Timestamp) -> T) -> T {
-        let clock = self.clock().now();
-        // Each change is complete or rejected before the next one: a panic elsewhere leaves nothing half done.
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = state.clock.now(clock);
-        let result = update(&mut state, now);
-        // The update may have moved the time.
-        let now = state.clock.now(clock);
-        state.record_transitions(now);
-        result
+    /// Has the gateway read a chain, or every one.
+    pub(crate) async fn look(&self, chain: Option<Chain>) -> Result<(), PageError> {
+        for one in self
+            .chains
+            .keys()
+            .filter(|one| chain.is_none_or(|it| it == **one))
+        {
+            self.gateway.look(*one).await?;
+        }
+        Ok(())
     }
-}
 
-/// Reads a file; `None` if it does not exist yet.
-fn read_kept<T: for<'de> Deserialize<'de>>(file: &Path) -> anyhow::Result<Option<T>> {
-    let text = match std::fs::read_to_string(file) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        read => read.with_context(|| format!("{} cannot be read", file.display()))?,
-    };
-    let kept = serde_json::from_str(&text);
-    let kept = kept.with_context(|| {
-        let file = file.display();
-        format!("{file} was not written by this version of the sandbox: delete it, or name another with --state")
-    })?;
-    Ok(Some(kept))
-}
+    /// Records invoices and checkouts that expired by the time of now.
+    pub(crate) async fn expire(&self) -> Result<(), PageError> {
+        if self.gateway.store().has_expired(self.now()).await? {
+            self.look(None).await?;
+        }
+        self.gateway.expire_sessions().await?;
+        Ok(())
+    }
 
-/// Writes what changed, each second and at the end.
-pub(crate) async fn write_kept(sandbox: &Sandbox, file: &Path, shutdown: &CancellationToken) {
-    let mut interval = tokio::time::interval(WRITE_INTERVAL);
-    let mut written = String::new();
-    loop {
-        let is_over = tokio::select! {
-            () = shutdown.cancelled() => true,
-            _ = interval.tick() => false,
+    /// Jumps ahead.
+    pub(crate) async fn jump(&self, seconds: u32) -> Result<(), PageError> {
+        self.clock.jump(seconds);
+        let ahead_seconds = self.clock.ahead_seconds();
+        self.keep(|kept| kept.ahead_seconds = ahead_seconds).await?;
+        self.expire().await
+    }
+
+    /// Replaces members of GET /invoice for an invoice.
+    pub(crate) async fn set_overrides(
+        &self,
+        id: &str,
+        overrides: Map<String, Value>,
+    ) -> Result<(), PageError> {
+        self.keep(|kept| kept.overrides.insert(id.to_owned(), overrides))
+            .await
+    }
+
+    /// Fails an invoice for good.
+    pub(crate) async fn fail(&self, invoice: &Invoice) -> Result<(), PageError> {
+        if self.desk.has_failed(&invoice.id) {
+            return Ok(());
+        }
+        let id = invoice.id.clone();
+        self.desk.lock().failing.insert(id.clone());
+        self.keep(|kept| kept.failed.insert(id.clone())).await?;
+        let change = StatusChange {
+            invoice_id: id.clone(),
+            from: invoice.status(),
+            to: Status::Failed,
         };
-        let text = sandbox.update(|state, _| state.kept());
-        if text != written {
-            match replace(file, &text) {
-                Ok(()) => written = text,
-                Err(error) => tracing::error!("{} cannot be written: {error}", file.display()),
-            }
-        }
-        if is_over {
-            return;
-        }
+        self.desk.observe(Event::Status(&change));
+        let url = invoice.callback_url();
+        self.gateway
+            .queue_callback(&id, Status::Failed, url)
+            .await?;
+        Ok(())
+    }
+
+    async fn keep<T>(&self, change: impl FnOnce(&mut Kept) -> T) -> Result<(), PageError> {
+        let kept = {
+            let mut state = self.desk.lock();
+            change(&mut state.kept);
+            serde_json::to_string(&state.kept).expect("its maps have texts as keys")
+        };
+        self.gateway.store().set_fact(KEPT, &kept).await?;
+        Ok(())
     }
 }
 
-/// A sandbox that is killed leaves the file before it, whole.
-fn replace(file: &Path, text: &str) -> std::io::Result<()> {
-    let part = file.with_extension("part");
-    std::fs::write(&part, text)?;
-    std::fs::rename(part, file)
+/// The database and what it kept.
+async fn open(settings: &Settings) -> anyhow::Result<(Store, Kept)> {
+    let Some(file) = &settings.state_file else {
+        return Ok((Store::open("sqlite::memory:").await?, Kept::default()));
+    };
+    let opened = async {
+        let store = Store::open(&format!("sqlite://{}?mode=rwc", file.display())).await?;
+        let kept = store.fact(KEPT).await?;
+        let kept = kept.map(|kept| serde_json::from_str(&kept)).transpose()?;
+        anyhow::Ok((store, kept.unwrap_or_default()))
+    };
+    opened.await.with_context(|| {
+        let file = file.display();
+        format!("{file} cannot be used as the sandbox's database: delete it, or name another with --state")
+    })
+}
+
+impl Desk {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, DeskState> {
+        // Each change is complete before the next one: a panic elsewhere leaves nothing half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn note(&self, event: crate::journal::Event) {
+        self.lock().journal.add(self.clock.now(), event);
+    }
+
+    pub(crate) fn has_failed(&self, id: &str) -> bool {
+        self.lock().kept.failed.contains(id)
+    }
+
+    /// Replaces members of a record of GET /invoice; `null` removes one.
+    pub(crate) fn override_record(&self, record: &mut Map<String, Value>) {
+        let state = self.lock();
+        let Some(Value::String(id)) = record.get("invoice_id").cloned() else {
+            return;
+        };
+        if state.kept.failed.contains(&id) {
+            record.insert(
+                "transaction_status".to_owned(),
+                Status::Failed.as_str().into(),
+            );
+        }
+        if let Some(overrides) = state.kept.overrides.get(&id) {
+            record.extend(overrides.clone());
+            record.retain(|_, value| !value.is_null());
+        }
+    }
+
+    /// Names of the members that are replaced.
+    pub(crate) fn overridden(&self, id: &str) -> Vec<String> {
+        let state = self.lock();
+        let overrides = state.kept.overrides.get(id);
+        overrides.map_or_else(Vec::new, |overrides| overrides.keys().cloned().collect())
+    }
+
+    pub(crate) fn requests(&self) -> Vec<Entry> {
+        let is_request =
+            |entry: &&Entry| matches!(entry.event, crate::journal::Event::Request { .. });
+        let state = self.lock();
+        let newest_first = state.journal.newest_first();
+        newest_first.filter(is_request).cloned().collect()
+    }
+}
+
+impl Observer for Desk {
+    fn observe(&self, event: Event<'_>) {
+        let event = match event {
+            Event::Chosen(invoice) => crate::journal::Event::Chosen {
+                invoice_id: invoice.id.clone(),
+                crypto_code: invoice.coin.code.to_string(),
+                amount: invoice.terms.crypto.to_string(),
+            },
+            Event::Status(change) => crate::journal::Event::Status {
+                invoice_id: change.invoice_id.clone(),
+                from: change.from.as_str(),
+                to: change.to.as_str(),
+            },
+            Event::Callback(tried) => tried_event(tried),
+        };
+        self.note(event);
+    }
+
+    fn copies(&self, invoice_id: &str, status: Status) -> u32 {
+        let fault = {
+            let mut state = self.lock();
+            if state.kept.failed.contains(invoice_id) && !state.failing.remove(invoice_id) {
+                return 0;
+            }
+            state.faults.take(Target::Callback)
+        };
+        let copies = match &fault {
+            Some(Fault::Lost {}) => 0,
+            Some(Fault::Repeated {}) => 2,
+            _ => 1,
+        };
+        if let Some(fault) = fault {
+            self.note(crate::journal::Event::CallbackFault {
+                invoice_id: invoice_id.to_owned(),
+                status: status.as_str(),
+                fault,
+            });
+        }
+        copies
+    }
+}
+
+fn tried_event(tried: &CallbackTry) -> crate::journal::Event {
+    crate::journal::Event::Callback {
+        invoice_id: tried.invoice_id.clone(),
+        status: tried.status.as_str(),
+        url: tried.url.to_string(),
+        attempt: tried.attempt,
+        accepted: tried.rejection.is_none(),
+        response: tried.response,
+        why: tried.rejection.clone(),
+    }
 }

@@ -160,7 +160,7 @@ async fn serve(
     let sandbox_settings = florin_sandbox::Settings {
         evm_rpc_url: chain.as_ref().map(|chain| chain.url().to_owned()),
         // With --folder, the orders of an earlier run are still open.
-        state_file: Some(folder.join("sandbox.json")),
+        state_file: Some(folder.join("sandbox.db")),
         ..secrets.sandbox(ports)
     };
     running.start(

@@ -1,41 +1,63 @@
 //! Invoices in the control API: listed, paid, expired, failed, overridden, and run through scenarios.
 
-use core::cmp::Ordering;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::{Path, State as Extract};
+use florin_gateway_server::Clock as _;
+use florin_gateway_server::chain::Chain;
+use florin_gateway_server::hosted::{invoice_view, session_view};
+use florin_gateway_server::invoice::Invoice;
+use florin_gateway_server::page::{JsonResult, PageError, parse};
+use florin_gateway_server::wire::Status;
 use florin_money::{Amount, Rounding};
-use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{ControlError, JsonResult, Shared, parse};
-use crate::asset::REQUIRED_CONFIRMATIONS;
+use super::Shared;
+use crate::chain::SimulatedChain;
 use crate::faults::{Fault, FaultPlan, Target};
-use crate::invoice::{Invoice, InvoiceError, TransactionState};
 use crate::journal::Event;
 use crate::prices::whole;
 use crate::scenario::{Fee, SCENARIOS, Step};
-use crate::session::Session;
-use crate::state::{Sandbox, State};
-use crate::wire::Status;
+use crate::state::Sandbox;
 
-pub(super) async fn list(Extract(sandbox): Shared) -> Json<Value> {
-    Json(sandbox.update(|state, now| {
-        let invoices = state.invoices.newest_first();
-        invoices.map(|invoice| view(invoice, now)).collect()
-    }))
+/// Invoices and checkouts that a list has at most.
+const MAX_LIST: u32 = 10_000;
+const MAX_PAYMENTS: usize = 100;
+
+pub(super) async fn list(Extract(sandbox): Shared) -> JsonResult {
+    Ok(Json(json!(views(&sandbox, MAX_LIST).await?)))
 }
 
-pub(super) async fn list_sessions(Extract(sandbox): Shared) -> Json<Value> {
-    Json(sandbox.update(|state, now| {
-        let sessions = state.sessions.newest_first();
-        let view = sessions.map(|session| session_view(state, session, now));
-        view.collect()
-    }))
+pub(super) async fn list_sessions(Extract(sandbox): Shared) -> JsonResult {
+    let sessions = session_views(&sandbox, MAX_LIST).await?;
+    Ok(Json(sessions.into_iter().map(|(view, _)| view).collect()))
+}
+
+/// The newest invoices, newest first.
+pub(super) async fn views(sandbox: &Sandbox, limit: u32) -> Result<Vec<Value>, PageError> {
+    sandbox.expire().await?;
+    let invoices = sandbox.gateway.store().newest_invoices(limit).await?;
+    let views = invoices.iter().map(|invoice| view(sandbox, invoice));
+    Ok(views.collect())
+}
+
+/// The newest hosted checkouts, newest first, and whether each has an invoice.
+pub(super) async fn session_views(
+    sandbox: &Sandbox,
+    limit: u32,
+) -> Result<Vec<(Value, bool)>, PageError> {
+    let store = sandbox.gateway.store();
+    let mut views = Vec::new();
+    for session in store.newest_sessions(limit).await? {
+        let invoice = store.invoice(&session.id).await?;
+        let view = session_view(&session, invoice.as_ref(), sandbox.now());
+        views.push((view, invoice.is_some()));
+    }
+    Ok(views)
 }
 
 #[derive(Debug, Deserialize)]
@@ -64,11 +86,11 @@ pub(super) async fn act(
     Path((id, action)): Path<(String, String)>,
     body: Bytes,
 ) -> JsonResult {
-    let id = sandbox.update(|state, _| {
-        let latest = state.invoices.newest_first().next();
-        let latest = latest.filter(|_| id == "latest");
-        latest.map_or(id, |invoice| invoice.id.clone())
-    });
+    let newest = match id.as_str() {
+        "latest" => sandbox.gateway.store().newest_invoices(1).await?.pop(),
+        _ => None,
+    };
+    let id = newest.map_or(id, |invoice| invoice.id);
     let payment: Payment;
     let step = match action.as_str() {
         "pay" => {
@@ -81,125 +103,198 @@ pub(super) async fn act(
         "fail" => Step::Fail,
         "override" => {
             let overrides = parse(&body)?;
-            return change(&sandbox, &id, |state, _| {
-                let invoice = state.invoices.get_mut(&id).ok_or_else(|| unknown(&id))?;
-                invoice.overrides = overrides;
-                Ok(())
-            });
+            let invoice = find(&sandbox, &id).await?;
+            sandbox.set_overrides(&id, overrides).await?;
+            return Ok(Json(view(&sandbox, &invoice)));
         }
-        "scenario" => return play(sandbox, &id, parse(&body)?).await,
+        "scenario" => return play(&sandbox, &id, parse(&body)?).await,
         _ => {
             let sentence = format!("The sandbox has no POST /sandbox/invoices/{id}/{action}.");
-            return Err(ControlError::not_found(sentence));
+            return Err(PageError::not_found(sentence));
         }
     };
-    change(&sandbox, &id, |state, now| apply(state, &id, step, now))
+    apply(&sandbox, &id, step).await?;
+    Ok(Json(view(&sandbox, &find(&sandbox, &id).await?)))
+}
+
+async fn find(sandbox: &Sandbox, id: &str) -> Result<Invoice, PageError> {
+    let invoice = sandbox.gateway.store().invoice(id).await?;
+    invoice.ok_or_else(|| {
+        PageError::not_found(format!(
+            "There is no invoice {id:?}: see GET /sandbox/invoices."
+        ))
+    })
 }
 
 /// POST /sandbox/scenario: the scenario of a checkout that has just been opened, without a look for its invoice's id.
 pub(super) async fn play_on_newest(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let mut what: Play = parse(&body)?;
-    let named = what.invoice.take();
-    let id = sandbox.update(|state, now| {
-        let waits = |invoice: &&Invoice| {
-            invoice.status(now) == Status::Checking && invoice.seen().next().is_none()
-        };
-        let newest = state.invoices.newest_first().find(waits);
-        named.or_else(|| newest.map(|invoice| invoice.id.clone()))
-    });
+    sandbox.expire().await?;
+    let id = match what.invoice.take() {
+        Some(id) => Some(id),
+        None => {
+            let invoices = sandbox.gateway.store().newest_invoices(MAX_LIST).await?;
+            let waits = |invoice: &Invoice| {
+                invoice.status() == Status::Checking
+                    && invoice.payments().is_empty()
+                    && !sandbox.desk.has_failed(&invoice.id)
+            };
+            let newest = invoices.into_iter().find(waits);
+            newest.map(|invoice| invoice.id)
+        }
+    };
     let id = id.ok_or_else(|| {
-        ControlError::conflict(
+        PageError::conflict(
             "No invoice is open: choose an asset in a checkout, or name an `invoice`.",
         )
     })?;
-    play(sandbox, &id, what).await
+    play(&sandbox, &id, what).await
 }
 
 /// Runs a scenario. The first step that is rejected ends it; earlier steps stay done.
-async fn play(sandbox: Arc<Sandbox>, id: &str, what: Play) -> JsonResult {
+async fn play(sandbox: &Arc<Sandbox>, id: &str, what: Play) -> JsonResult {
     let Play { name, pause_ms, .. } = what;
     if pause_ms > MAX_PAUSE_MS {
         let sentence = format!("The member pause_ms is at most {MAX_PAUSE_MS}.");
-        return Err(ControlError::bad_request(sentence));
+        return Err(PageError::bad_request(sentence));
     }
     let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name);
     let scenario = scenario.ok_or_else(|| {
-        ControlError::not_found(format!(
+        PageError::not_found(format!(
             "There is no scenario {name:?}: see GET /sandbox/scenarios."
         ))
     })?;
     for (index, step) in scenario.steps.iter().copied().enumerate() {
         if index > 0 && pause_ms > 0 {
-            sandbox.clock().sleep(Duration::from_millis(pause_ms)).await;
+            sandbox.clock.sleep(Duration::from_millis(pause_ms)).await;
         }
-        sandbox.update(|state, now| apply(state, id, step, now))?;
+        apply(sandbox, id, step).await?;
     }
-    change(&sandbox, id, |_, _| Ok(()))
+    Ok(Json(view(sandbox, &find(sandbox, id).await?)))
 }
 
-fn change(
-    sandbox: &Sandbox,
-    id: &str,
-    change: impl FnOnce(&mut State, Timestamp) -> Result<(), ControlError>,
-) -> JsonResult {
-    sandbox.update(|state, now| {
-        change(state, now)?;
-        let invoice = state.invoices.get(id).ok_or_else(|| unknown(id))?;
-        Ok(Json(view(invoice, now)))
+async fn apply(sandbox: &Sandbox, id: &str, step: Step<'_>) -> Result<(), PageError> {
+    sandbox.expire().await?;
+    let invoice = find(sandbox, id).await?;
+    let chain = invoice.coin.chain;
+    let simulated = chain_of(sandbox, chain)?;
+    match step {
+        Step::Pay(amount, fee) => {
+            let amount = parse_amount(amount, &invoice)?;
+            check(sandbox, &invoice, amount)?;
+            let transaction_hash = simulated.pay(&invoice, amount, fee == Fee::Low);
+            sandbox.desk.note(Event::Payment {
+                invoice_id: id.to_owned(),
+                crypto_code: invoice.coin.code.to_string(),
+                amount: amount.to_string(),
+                transaction_hash,
+            });
+        }
+        Step::BumpFee if !simulated.bump_fee(invoice.address_index) => return Err(no_payment()),
+        Step::BumpFee => {}
+        Step::Replace => {
+            let transaction_hash = simulated.replace(invoice.address_index);
+            sandbox.desk.note(Event::Replaced {
+                invoice_id: id.to_owned(),
+                transaction_hash: transaction_hash.ok_or_else(no_payment)?,
+            });
+        }
+        Step::Expire => {
+            if !invoice.payments().is_empty() {
+                return Err(PageError::conflict(
+                    "The invoice has a payment: it cannot expire any more.",
+                ));
+            }
+            let now = sandbox.now();
+            let expire = |invoice: &mut Invoice| invoice.expires_at = invoice.expires_at.min(now);
+            sandbox.gateway.store().change_invoice(id, expire).await?;
+        }
+        Step::Fail => return sandbox.fail(&invoice).await,
+        Step::Mine => return mine(sandbox, Some(chain), 1).await,
+        Step::Reorg(blocks) => return reorganize(sandbox, Some(chain), blocks).await,
+        Step::LoseNextCallback => return inject_into_callback(sandbox, Fault::Lost {}),
+        Step::RepeatNextCallback => return inject_into_callback(sandbox, Fault::Repeated {}),
+    }
+    sandbox.look(Some(chain)).await
+}
+
+fn chain_of(sandbox: &Sandbox, chain: Chain) -> Result<&SimulatedChain, PageError> {
+    let found = sandbox.chains.get(&chain);
+    found.map(AsRef::as_ref).ok_or_else(|| {
+        PageError::conflict("The invoice's chain is a real node's: pay from its wallet.")
     })
 }
 
-fn apply(state: &mut State, id: &str, step: Step<'_>, now: Timestamp) -> Result<(), ControlError> {
-    let invoice = state.invoices.get_mut(id).ok_or_else(|| unknown(id))?;
-    let chain = Some(invoice.coin.chain);
-    let result = match step {
-        Step::Pay(amount, fee) => {
-            let amount = parse_amount(amount, invoice)?;
-            let transaction = match fee {
-                Fee::Usual => TransactionState::Pending,
-                Fee::Low => TransactionState::Stuck,
-            };
-            let paid = state.pay(id, amount, transaction, now);
-            paid.ok_or_else(|| unknown(id))?
+/// Mines blocks on a chain, or on every one.
+pub(super) async fn mine(
+    sandbox: &Sandbox,
+    chain: Option<Chain>,
+    blocks: u32,
+) -> Result<(), PageError> {
+    for (one, simulated) in &sandbox.chains {
+        if chain.is_none_or(|chain| chain == *one) {
+            simulated.mine(blocks);
         }
-        Step::BumpFee => invoice.bump_fee(),
-        Step::Expire => invoice.expire(now),
-        Step::Replace => invoice.replace().map(|transaction_hash| {
-            let replaced = Event::Replaced {
-                invoice_id: id.to_owned(),
-                transaction_hash,
-            };
-            state.journal.add(now, replaced);
-        }),
-        Step::Fail => {
-            invoice.fail();
-            Ok(())
-        }
-        Step::Mine => {
-            state.mine(chain, 1, now);
-            Ok(())
-        }
-        Step::Reorg(blocks) => {
-            state.reorganize(chain, blocks, now);
-            Ok(())
-        }
-        Step::LoseNextCallback => return inject_into_callback(state, Fault::Lost {}),
-        Step::RepeatNextCallback => return inject_into_callback(state, Fault::Repeated {}),
-    };
-    result.map_err(ControlError::from)
+    }
+    sandbox.desk.note(Event::Block { chain, blocks });
+    sandbox.look(chain).await
 }
 
-fn inject_into_callback(state: &mut State, fault: Fault) -> Result<(), ControlError> {
+/// Takes blocks of a chain back, or of every one.
+pub(super) async fn reorganize(
+    sandbox: &Sandbox,
+    chain: Option<Chain>,
+    blocks: u32,
+) -> Result<(), PageError> {
+    for (one, simulated) in &sandbox.chains {
+        if chain.is_none_or(|chain| chain == *one) {
+            simulated.reorganize(blocks);
+        }
+    }
+    sandbox.desk.note(Event::Reorg { chain, blocks });
+    sandbox.look(chain).await
+}
+
+fn no_payment() -> PageError {
+    PageError::conflict("The invoice has no payment that this can change.")
+}
+
+/// A payment that the invoice can take.
+fn check(sandbox: &Sandbox, invoice: &Invoice, amount: Amount) -> Result<(), PageError> {
+    let decimals = invoice.coin.decimals;
+    if sandbox.desk.has_failed(&invoice.id) {
+        return Err(PageError::conflict(
+            "The invoice has failed for good: it takes no payment.",
+        ));
+    }
+    if amount.is_zero() {
+        return Err(PageError::conflict("There is nothing to pay."));
+    }
+    if amount.decimals() > decimals {
+        let sentence = format!("The amount has more decimals than the asset has: {decimals}.");
+        return Err(PageError::bad_request(sentence));
+    }
+    if invoice.payments().len() >= MAX_PAYMENTS {
+        return Err(PageError::conflict(
+            "The invoice has a hundred payments, the most it takes.",
+        ));
+    }
+    invoice
+        .check_payment(amount)
+        .map_err(|error| PageError::bad_request(format!("The sum has no exact value: {error}.")))
+}
+
+fn inject_into_callback(sandbox: &Sandbox, fault: Fault) -> Result<(), PageError> {
     let plan = FaultPlan {
         endpoint: Target::Callback,
         fault,
         times: 1,
     };
-    let injected = state.faults.inject(plan);
-    injected.map_err(ControlError::conflict)
+    let injected = sandbox.desk.lock().faults.inject(plan);
+    injected.map_err(PageError::conflict)
 }
 
-fn parse_amount(word: &str, invoice: &Invoice) -> Result<Amount, ControlError> {
+fn parse_amount(word: &str, invoice: &Invoice) -> Result<Amount, PageError> {
     let asked = Amount::from(&invoice.terms.crypto);
     let amount = match word {
         "exact" => Ok(asked),
@@ -208,100 +303,25 @@ fn parse_amount(word: &str, invoice: &Invoice) -> Result<Amount, ControlError> {
         "half" => asked.mul_div(Amount::ONE, whole(2), invoice.coin.decimals, Rounding::Down),
         decimal => {
             return Amount::parse(decimal).map_err(|error| {
-                ControlError::bad_request(format!(
+                PageError::bad_request(format!(
                     "Write \"exact\", \"half\", \"double\", \"rest\" or an amount: {error}."
                 ))
             });
         }
     };
-    amount.map_err(|error| {
-        ControlError::bad_request(format!("The amount has no exact value: {error}."))
-    })
+    amount
+        .map_err(|error| PageError::bad_request(format!("The amount has no exact value: {error}.")))
 }
 
-fn unknown(id: &str) -> ControlError {
-    ControlError::not_found(format!(
-        "There is no invoice {id:?}: see GET /sandbox/invoices."
-    ))
-}
-
-impl From<InvoiceError> for ControlError {
-    fn from(error: InvoiceError) -> Self {
-        match error {
-            InvoiceError::State(sentence) => Self::conflict(sentence),
-            InvoiceError::Amount(sentence) => Self::bad_request(sentence),
-        }
+fn view(sandbox: &Sandbox, invoice: &Invoice) -> Value {
+    let mut view = invoice_view(invoice, sandbox.now());
+    let stuck = invoice.payments().iter();
+    let stuck = stuck.filter(|payment| payment.low_fee && payment.block.is_none());
+    view["stuck_payments"] = json!(stuck.count());
+    view["has_failed"] = json!(sandbox.desk.has_failed(&invoice.id));
+    view["overrides"] = json!(sandbox.desk.overridden(&invoice.id));
+    if sandbox.desk.has_failed(&invoice.id) {
+        view["status"] = json!(Status::Failed.as_str());
     }
-}
-
-pub(crate) fn view(invoice: &Invoice, now: Timestamp) -> Value {
-    // Sums and differences carry the trailing zeros of their last operand.
-    let shortest = |amount: Amount| amount.with_min_decimals(0).to_string();
-    let received = invoice.received().crypto;
-    let covered = match received.cmp(&Amount::from(&invoice.terms.crypto)) {
-        _ if received.is_zero() => "nothing",
-        Ordering::Less => "part",
-        Ordering::Equal => "exact",
-        Ordering::Greater => "more",
-    };
-    let latest = invoice.latest_transaction();
-    let left = invoice.expires_at.duration_since(now);
-    json!({
-        "id": invoice.id,
-        "crypto_code": invoice.coin.code,
-        "asset": invoice.coin.symbol,
-        "network": invoice.coin.network,
-        "chain": invoice.coin.chain,
-        "address": invoice.address,
-        "qr_string": invoice.qr_string,
-        "amount_in_crypto": invoice.terms.crypto.to_string(),
-        "amount_in_usd": invoice.terms.usd.to_string(),
-        "amount_in_local_currency": invoice.terms.local.to_string(),
-        "local_currency_code": invoice.local_currency.to_string(),
-        "status": invoice.status(now).as_str(),
-        "confirmations": invoice.confirmations().unwrap_or(0),
-        "required_confirmations": REQUIRED_CONFIRMATIONS,
-        "received_in_crypto": shortest(received),
-        "remaining_in_crypto": shortest(invoice.remaining()),
-        "covered": covered,
-        // Those that were not replaced.
-        "payments": invoice.seen().count(),
-        "stuck_payments": invoice.stuck_count(),
-        "has_failed": invoice.has_failed(),
-        "is_hosted": invoice.hosted.is_some(),
-        // Members of the record that GET /invoice replaces.
-        "overrides": invoice.overrides.keys().collect::<Vec<_>>(),
-        "transaction_hash": latest.map(|seen| &seen.hash),
-        "marked_as_paid": invoice.marked_as_paid,
-        "email": invoice.email,
-        "created_at": invoice.created_at.to_string(),
-        "expires_at": invoice.expires_at.to_string(),
-        "expires_in_seconds": left.as_secs().max(0),
-    })
-}
-
-/// A hosted checkout. It has the status, the amount and the expiry of its invoice, once there is one.
-pub(crate) fn session_view(state: &State, session: &Session, now: Timestamp) -> Value {
-    let invoice = state.invoices.get(&session.id);
-    let request = &session.request;
-    let (status, amount, expires_at) = if let Some(invoice) = invoice {
-        let local = Some(&invoice.terms.local);
-        (invoice.status(now), local, invoice.expires_at)
-    } else {
-        let amount = request.amount.as_ref();
-        (session.status(now), amount, session.expires_at)
-    };
-    json!({
-        "id": session.id,
-        "status": status.as_str(),
-        "amount": amount,
-        "currency": request.currency.to_string(),
-        "email": request.email,
-        "merchant_id": request.merchant_id,
-        "merchant_website": request.website,
-        "invoice_callback_url": request.callback_url,
-        "url": format!("/checkout?id={}", session.id),
-        "created_at": session.created_at.to_string(),
-        "expires_in_seconds": expires_at.duration_since(now).as_secs().max(0),
-    })
+    view
 }

@@ -72,7 +72,7 @@ async fn a_half_sent_request_does_not_delay_the_shutdown() {
 
 #[tokio::test]
 async fn a_state_file_keeps_invoices_over_a_restart_and_a_bad_file_ends_the_start() {
-    let name = format!("florin-sandbox-{}.json", std::process::id());
+    let name = format!("florin-sandbox-{}.db", std::process::id());
     let file = std::env::temp_dir().join(name);
     let _ = fs::remove_file(&file);
     let settings = || Settings {
@@ -95,14 +95,19 @@ async fn a_state_file_keeps_invoices_over_a_restart_and_a_bad_file_ends_the_star
     assert_eq!(world.status(&open).await, "COMPLETED");
     let next = world.open().await;
     assert!(![paid, open].contains(&next), "an id is given once");
-    fs::write(&file, "{}").unwrap();
+    for end in ["-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{end}", file.display()));
+    }
+    fs::write(&file, "no database at all").unwrap();
     let refused = World::start_with(settings()).await.server.await.unwrap();
     let refused = format!("{:#}", refused.unwrap_err());
     assert!(
-        refused.contains("was not written by this version"),
+        refused.contains("cannot be used as the sandbox's database"),
         "{refused}"
     );
-    fs::remove_file(&file).unwrap();
+    for end in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(format!("{}{end}", file.display()));
+    }
     let settings = Settings {
         log_file: Some("/nowhere/at/all".into()),
         ..Settings::default()

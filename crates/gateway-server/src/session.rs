@@ -13,17 +13,16 @@ use florin_money::{Amount, AmountText, Currency};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::asset::INVOICE_MINUTES;
 use crate::wire::Status;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Session {
-    pub(crate) id: String,
-    pub(crate) request: SessionRequest,
-    pub(crate) created_at: Timestamp,
-    pub(crate) expires_at: Timestamp,
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Session {
+    pub id: String,
+    pub request: SessionRequest,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
     stage: Stage,
-    recorded: Status,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,21 +35,26 @@ enum Stage {
 
 /// The body of POST /checkout.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct SessionRequest {
-    pub(crate) email: String,
-    pub(crate) currency: Currency,
+#[expect(missing_docs, reason = "the words of the specification")]
+pub struct SessionRequest {
+    pub email: String,
+    pub currency: Currency,
     /// Units of the currency for one US dollar.
-    pub(crate) per_usd: Amount,
+    pub per_usd: Amount,
     /// In the currency; `None`: the customer enters it on the page.
-    pub(crate) amount: Option<AmountText>,
-    pub(crate) merchant_id: Option<String>,
-    pub(crate) website: String,
-    pub(crate) callback_url: String,
+    pub amount: Option<AmountText>,
+    pub merchant_id: Option<String>,
+    pub website: String,
+    pub callback_url: String,
 }
 
 impl Session {
-    pub(crate) fn new(id: String, request: SessionRequest, now: Timestamp) -> Self {
-        let lifetime = SignedDuration::from_mins(INVOICE_MINUTES);
+    pub(crate) fn new(
+        id: String,
+        request: SessionRequest,
+        lifetime: SignedDuration,
+        now: Timestamp,
+    ) -> Self {
         let expires_at = now.saturating_add(lifetime);
         Self {
             id,
@@ -58,11 +62,11 @@ impl Session {
             created_at: now,
             expires_at: expires_at.expect("a duration is no calendar unit"),
             stage: Stage::Choosing,
-            recorded: Status::Checking,
         }
     }
 
-    pub(crate) fn status(&self, now: Timestamp) -> Status {
+    /// The status; after a choice the invoice has it.
+    pub fn status(&self, now: Timestamp) -> Status {
         match self.stage {
             Stage::Cancelled => Status::Cancelled,
             Stage::Choosing if now >= self.expires_at => Status::Failed,
@@ -74,8 +78,17 @@ impl Session {
         self.stage == Stage::Choosing && now < self.expires_at
     }
 
+    pub(crate) fn is_chosen(&self) -> bool {
+        self.stage == Stage::Chosen
+    }
+
     pub(crate) fn choose(&mut self) {
         self.stage = Stage::Chosen;
+    }
+
+    /// The invoice could not be opened: the customer may choose again.
+    pub(crate) fn unchoose(&mut self) {
+        self.stage = Stage::Choosing;
     }
 
     /// The page is closed. After the asset is picked, this changes nothing.
@@ -83,12 +96,5 @@ impl Session {
         if self.is_choosing(now) {
             self.stage = Stage::Cancelled;
         }
-    }
-
-    /// The last recorded status and the current one, when they differ; then records the current one.
-    pub(crate) fn transition(&mut self, now: Timestamp) -> Option<(Status, Status)> {
-        let to = self.status(now);
-        let from = core::mem::replace(&mut self.recorded, to);
-        (from != to).then_some((from, to))
     }
 }

@@ -1,4 +1,4 @@
-//! Responses of the gateway: one definition for the sandbox and for the simulation's model.
+//! Responses of the gateway: one definition for the server and for the simulation's model.
 //!
 //! Every value is a string, also numbers; what is unknown is empty.
 //!
@@ -33,6 +33,18 @@ impl Status {
             Self::Failed => "FAILED",
             Self::Cancelled => "CANCELLED",
         }
+    }
+
+    /// The status of a word on the wire.
+    pub fn parse(word: &str) -> Option<Self> {
+        let all = [
+            Self::Checking,
+            Self::Processing,
+            Self::Completed,
+            Self::Failed,
+            Self::Cancelled,
+        ];
+        all.into_iter().find(|status| status.as_str() == word)
     }
 
     /// Returns `true` if a callback reports it. Source: payment-service.md, "Events".
@@ -77,6 +89,10 @@ pub struct CreatedInvoice {
     pub local_currency_amount: String,
     pub local_currency_code: String,
     pub warning_messages: Vec<String>,
+    /// Index of the address in the merchant's key, in digits: the proxy derives the address again. No member of the
+    /// specification.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address_index: Option<String>,
 }
 
 /// The response to POST /checkout.

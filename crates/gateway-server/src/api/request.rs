@@ -3,11 +3,13 @@
 use axum::Json;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+
+use crate::store::StoreError;
 
 /// Larger bodies are rejected; no request of the specification is nearly as large.
 const MAX_BODY_BYTES: usize = 64 * 1024;
@@ -15,7 +17,8 @@ const MAX_URL_BYTES: usize = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Endpoint {
+#[expect(missing_docs, reason = "the table below says it")]
+pub enum Endpoint {
     Prices,
     CreateInvoice,
     Invoice,
@@ -49,26 +52,25 @@ impl Endpoint {
         let row = rows.find(|row| (row.0, row.1) == (method.as_str(), path));
         row.map(|row| row.2)
     }
-
-    /// Whether its response is too long and too frequent for the journal.
-    pub(crate) fn is_long(self) -> bool {
-        matches!(self, Self::Prices | Self::Currencies)
-    }
 }
 
+/// A call to the gateway.
 #[derive(Debug)]
-pub(crate) struct Call {
-    pub(crate) method: Method,
+pub struct Call {
+    /// Its method.
+    pub method: Method,
     /// Path with query exactly as sent, without the base address's `/api`.
-    pub(crate) target: String,
+    pub target: String,
     pub(crate) headers: HeaderMap,
     /// The exact bytes; `None` when they were too many or the connection broke.
     body: Option<Bytes>,
-    pub(crate) endpoint: Option<Endpoint>,
+    /// `None`: the gateway has none of this method and path.
+    pub endpoint: Option<Endpoint>,
 }
 
 impl Call {
-    pub(crate) async fn read(parts: &Parts, body: Body) -> Self {
+    /// Reads a request below `/api`.
+    pub async fn read(parts: &Parts, body: Body) -> Self {
         let target = parts.uri.path_and_query();
         let target = target.map_or("", |target| target.as_str());
         let target = target.strip_prefix("/api").unwrap_or(target).to_owned();
@@ -82,7 +84,8 @@ impl Call {
         }
     }
 
-    pub(crate) fn path(&self) -> &str {
+    /// The path without the query.
+    pub fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
 
@@ -91,7 +94,8 @@ impl Call {
         query.map_or("", |(_, query)| query)
     }
 
-    pub(crate) fn json(&self) -> Option<Value> {
+    /// The body as JSON; `None` if it is none.
+    pub fn json(&self) -> Option<Value> {
         serde_json::from_slice(self.body.as_ref()?).ok()
     }
 
@@ -100,8 +104,8 @@ impl Call {
         body.ok_or_else(|| ApiError::invalid("the body is too large, or was cut off"))
     }
 
-    /// A header that may be sent once.
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+    /// A header that may be sent once; `None` also if it was sent twice.
+    pub fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.get_all(name).iter();
         let value = values.next()?;
         if values.next().is_some() {
@@ -193,7 +197,8 @@ fn kind(value: &Value) -> &'static str {
 /// specification shows a status and no code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub(crate) enum ErrorCode {
+#[expect(missing_docs, reason = "the words on the wire")]
+pub enum ErrorCode {
     InvalidApiKey,
     InvalidSignature,
     InvalidInvoiceId,
@@ -202,6 +207,8 @@ pub(crate) enum ErrorCode {
     InvalidConversionId,
     InvalidRequest,
     NotFound,
+    RateLimitExceeded,
+    InternalError,
 }
 
 impl ErrorCode {
@@ -215,15 +222,19 @@ impl ErrorCode {
             | Self::UnsupportedCryptoCode
             | Self::InvalidConversionId
             | Self::InvalidRequest => StatusCode::BAD_REQUEST,
+            Self::RateLimitExceeded => StatusCode::TOO_MANY_REQUESTS,
+            Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 }
 
+/// A refused call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ApiError {
-    pub(crate) code: ErrorCode,
+pub struct ApiError {
+    /// The closed list of the specification, and a few more.
+    pub code: ErrorCode,
     /// Names the mistake, for the caller's developer.
-    pub(crate) message: String,
+    pub message: String,
 }
 
 impl ApiError {
@@ -238,6 +249,12 @@ impl ApiError {
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::NotFound, message)
+    }
+
+    /// The asset cannot be chosen now: no price, no node, or too many invoices without a payment.
+    pub(crate) fn not_now(code: &str) -> Self {
+        let message = format!("{code} cannot be chosen now; GET /prices has what can");
+        Self::new(ErrorCode::UnsupportedCryptoCode, message)
     }
 
     pub(crate) fn no_endpoint(call: &Call) -> Self {
@@ -259,6 +276,18 @@ impl ApiError {
             }
             _ => json!({"error": status.canonical_reason(), "code": code, "message": message}),
         };
-        (status, Json(body)).into_response()
+        let response = (status, Json(body));
+        if code == ErrorCode::RateLimitExceeded {
+            return ([(header::RETRY_AFTER, "1")], response).into_response();
+        }
+        response.into_response()
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        tracing::error!("{error}");
+        let message = "the gateway cannot read or write its database now; try again later";
+        Self::new(ErrorCode::InternalError, message)
     }
 }

@@ -5,14 +5,10 @@
 //! endpoint needs the three headers and a content type; the specification requires them for GET /invoice only.
 
 mod invoices;
-pub(crate) mod request;
+pub mod request;
 
-use std::sync::Arc;
-
-use axum::extract::{Extension, State};
+use axum::Json;
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::any;
-use axum::{Json, Router};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::Timestamp;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -20,44 +16,41 @@ use serde_json::Value;
 use sha2::Sha384;
 
 use self::request::{ApiError, Call, Endpoint, ErrorCode};
-use crate::Settings;
-use crate::state::Sandbox;
+use crate::account;
+use crate::gateway::{Gateway, Options};
 
-/// Routes for `inject_faults` of the server, which reads the call.
-pub(crate) fn routes() -> Router<Arc<Sandbox>> {
-    Router::new()
-        .route("/api", any(serve))
-        .route("/api/{*path}", any(serve))
-}
-
-async fn serve(
-    State(sandbox): State<Arc<Sandbox>>,
-    Extension(call): Extension<Arc<Call>>,
-) -> Response {
-    match handle(&sandbox, &call) {
+/// Serves a call.
+///
+/// `clock` is the time with which the nonce is compared.
+pub async fn respond(gateway: &Gateway, call: &Call, clock: Timestamp) -> Response {
+    match handle(gateway, call, clock).await {
         Ok(body) => Json(body).into_response(),
         Err(error) => error.response(call.endpoint),
     }
 }
 
-fn handle(sandbox: &Sandbox, call: &Call) -> Result<Value, ApiError> {
+async fn handle(gateway: &Gateway, call: &Call, clock: Timestamp) -> Result<Value, ApiError> {
     let endpoint = call.endpoint.ok_or_else(|| ApiError::no_endpoint(call))?;
-    let settings = &sandbox.settings;
-    authenticate(settings, sandbox.shown_time(), call, endpoint)?;
-    sandbox.update(|state, now| match endpoint {
-        Endpoint::Prices => Ok(invoices::list_prices(&mut state.prices, now)),
-        Endpoint::Currencies => Ok(invoices::list_currencies(&state.prices)),
-        Endpoint::CreateInvoice => invoices::create(state, call, now),
-        Endpoint::Invoice => invoices::read(state, call, now),
-        Endpoint::Confirm => invoices::confirm(state, call),
-        Endpoint::Checkout => invoices::open(sandbox, state, call, now),
+    authenticate(&gateway.options, clock, call, endpoint)?;
+    let now = gateway.now();
+    if !gateway.rate_limit.admits(now) {
+        let message = "more requests in this second than the account may send";
+        return Err(ApiError::new(ErrorCode::RateLimitExceeded, message));
+    }
+    match endpoint {
+        Endpoint::Prices => Ok(invoices::list_prices(gateway, now)),
+        Endpoint::Currencies => Ok(invoices::list_currencies(gateway)),
+        Endpoint::CreateInvoice => invoices::create(gateway, call, now).await,
+        Endpoint::Invoice => invoices::read(gateway, call, now).await,
+        Endpoint::Confirm => invoices::confirm(gateway, call).await,
+        Endpoint::Checkout => invoices::open(gateway, call, now).await,
         Endpoint::AddPreference | Endpoint::ChangePreference => {
-            state.accounts.set_wallet(&state.prices, call)
+            account::set_wallet(gateway, call).await
         }
-        Endpoint::OnboardMerchant => state.accounts.onboard(call),
-        Endpoint::MerchantAccount => crate::account::upload_url(&sandbox.public_url, call),
-        Endpoint::ChangeSettings => state.accounts.change_settings(call),
-    })
+        Endpoint::OnboardMerchant => account::onboard(gateway, call).await,
+        Endpoint::MerchantAccount => account::upload_url(&gateway.options.public_url, call),
+        Endpoint::ChangeSettings => account::change_settings(gateway, call).await,
+    }
 }
 
 /// Seconds by which a nonce may differ from the clock. `Assumed:` the specification gives no number. A nonce may be
@@ -69,30 +62,28 @@ const NONCE_TOLERANCE_SECONDS: u64 = 300;
 /// POST /checkout needs no signature (payment-service.md, "Signature"); when it has one, that one is checked too
 /// (`Assumed:`).
 fn authenticate(
-    settings: &Settings,
+    options: &Options,
     now: Timestamp,
     call: &Call,
     endpoint: Endpoint,
 ) -> Result<(), ApiError> {
-    check_key(settings, call)?;
+    check_key(options, call)?;
     let is_signed = call.headers.contains_key("signature") || call.headers.contains_key("nonce");
     if endpoint != Endpoint::Checkout || is_signed {
         let nonce = call
             .header("nonce")
             .ok_or_else(|| unsigned("the header nonce is missing, or sent twice"))?;
         check_nonce(nonce, now)?;
-        check_signature(&settings.api_secret, call, nonce)?;
+        check_signature(&options.api_secret, call, nonce)?;
     }
     check_content_type(call)
 }
 
-fn check_key(settings: &Settings, call: &Call) -> Result<(), ApiError> {
+fn check_key(options: &Options, call: &Call) -> Result<(), ApiError> {
     let error = |message| Err(ApiError::new(ErrorCode::InvalidApiKey, message));
     match call.header("apikey") {
         None => error("the header apikey is missing, or sent twice"),
-        Some(key) if key != settings.api_key => {
-            error("the header apikey is no key of this account")
-        }
+        Some(key) if key != options.api_key => error("the header apikey is no key of this account"),
         Some(_) => Ok(()),
     }
 }
@@ -219,14 +210,10 @@ mod tests {
         let request = request.uri(format!("/api{target}")).body(());
         let (parts, ()) = request.unwrap().into_parts();
         let call = Call::read(&parts, Body::from(body.to_owned())).await;
-        let settings = Settings {
-            api_key: "test_key".to_owned(),
-            api_secret: "test_secret".into(),
-            ..Settings::default()
-        };
+        let options = crate::fixtures::options("test_key", "test_secret");
         let now = Timestamp::from_second(second).unwrap();
         let endpoint = call.endpoint.unwrap_or(Endpoint::Invoice);
-        match authenticate(&settings, now, &call, endpoint) {
+        match authenticate(&options, now, &call, endpoint) {
             Ok(()) => "ok".to_owned(),
             Err(error) => format!("{:?}: {}", error.code, error.message),
         }

@@ -2,35 +2,37 @@
 
 use florin_money::{Amount, AmountText, Currency};
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::request::{ApiError, Call, Members};
-use crate::asset::{INVOICE_MINUTES, Limits, REQUIRED_CONFIRMATIONS, per_usd};
+use crate::coin::Limits;
+use crate::gateway::Gateway;
 use crate::invoice::{Invoice, NewInvoice};
-use crate::prices::{Conversion, Listed, Prices, Terms};
+use crate::prices::{Conversion, Listed, Terms};
 use crate::session::{Session, SessionRequest};
-use crate::state::{Sandbox, State};
 use crate::wire::{CreatedInvoice, CreatedSession, InvoiceRecord, Status, price_entry};
 
 /// GET /prices: an entry for each asset, with a new `conversion_id`.
-pub(super) fn list_prices(prices: &mut Prices, now: Timestamp) -> Value {
+pub(super) fn list_prices(gateway: &Gateway, now: Timestamp) -> Value {
     let limit = |amount: Option<Amount>| amount.map_or_else(String::new, |it| it.to_string());
-    let entry = |issued: Conversion| {
+    let failing = gateway.failing();
+    let mut issued = gateway.prices.issue(now);
+    issued.retain(|(_, conversion)| !failing.contains_key(&conversion.coin.chain));
+    let entry = |(id, issued): (String, Conversion)| {
         let price = [issued.local, issued.usd].map(|amount| amount.to_string());
         let Limits { min, max } = issued.coin.limits;
         let currency = issued.local_currency.as_str();
-        let entry = price_entry(price, currency, [min, max].map(limit), &issued.id);
+        let entry = price_entry(price, currency, [min, max].map(limit), &id);
         (issued.coin.code.to_string(), entry)
     };
-    let entries: Map<String, Value> = prices.issue(now).into_iter().map(entry).collect();
-    Value::Object(entries)
+    Value::Object(issued.into_iter().map(entry).collect())
 }
 
 /// GET /currencies: every asset on offer.
 ///
 /// `Assumed:` an array of objects with these members; the specification states only that valid codes come from here.
-pub(super) fn list_currencies(prices: &Prices) -> Value {
-    let coins = prices.listed().iter().map(|listed| &listed.coin);
+pub(super) fn list_currencies(gateway: &Gateway) -> Value {
+    let coins = gateway.prices.coins.iter();
     coins
         .map(|coin| {
             json!({
@@ -45,49 +47,63 @@ pub(super) fn list_currencies(prices: &Prices) -> Value {
 }
 
 /// POST /invoice: opens an invoice whose amounts match the price of its `conversion_id`.
-pub(super) fn create(state: &mut State, call: &Call, now: Timestamp) -> Result<Value, ApiError> {
+pub(super) async fn create(
+    gateway: &Gateway,
+    call: &Call,
+    now: Timestamp,
+) -> Result<Value, ApiError> {
     let members = call.members()?;
     let id = members.text("conversion_id")?;
-    let code = state.prices.code(members.text("crypto_code")?)?;
+    let coin = gateway.prices.coin(members.text("crypto_code")?)?;
     let terms = Terms {
         crypto: members.amount("amount_in_crypto")?,
         usd: members.amount("amount_in_usd")?,
         local: members.amount("amount_in_local_currency")?,
     };
-    let conversion = state.prices.conversion(id, &code, now)?;
+    let conversion = gateway.prices.conversion(id, coin, now)?;
     conversion.check(&terms)?;
     let new = NewInvoice {
-        coin: conversion.coin.clone(),
+        coin: conversion.coin,
         local_currency: conversion.local_currency,
         terms,
         session: None,
     };
-    let other_id = state.next_invoice.invoice_id.take();
-    let invoice = state.open_invoice(new, now);
+    let invoice = gateway.open_invoice(new, now).await?;
+    let minutes = invoice.expires_at.duration_since(now).as_mins();
     Ok(json!(CreatedInvoice {
-        invoice_id: other_id.unwrap_or_else(|| invoice.id.clone()),
-        invoice_expired_in: INVOICE_MINUTES.to_string(),
+        invoice_id: invoice.id,
+        invoice_expired_in: minutes.to_string(),
         deposit_crypto: invoice.coin.code.to_string(),
-        deposit_address: invoice.address.clone(),
-        qr_string: invoice.qr_string.clone(),
+        deposit_address: invoice.address,
+        qr_string: invoice.qr_string,
         invoice_amount_in_crypto: invoice.terms.crypto.to_string(),
         invoice_amount_in_usd: invoice.terms.usd.to_string(),
         local_currency_amount: invoice.terms.local.to_string(),
         local_currency_code: invoice.local_currency.to_string(),
-        warning_messages: invoice.coin.warnings(),
+        warning_messages: invoice
+            .coin
+            .warnings(invoice.required_confirmations, minutes),
+        address_index: Some(invoice.address_index.to_string()),
     }))
 }
 
 /// GET /invoice: the record of one invoice, or of a hosted checkout that has none yet.
-pub(super) fn read(state: &State, call: &Call, now: Timestamp) -> Result<Value, ApiError> {
+pub(super) async fn read(
+    gateway: &Gateway,
+    call: &Call,
+    now: Timestamp,
+) -> Result<Value, ApiError> {
     let (id, with_history) = parse_query(call.query())?;
-    let invoice = state.invoices.get(id);
-    let mut record = match (invoice, state.sessions.get(id)) {
-        (Some(invoice), _) => record(invoice, now),
-        (None, Some(session)) => session_record(session, now),
-        (None, None) => return Err(ApiError::unknown_invoice(id)),
+    let invoice = gateway.store().invoice(id).await?;
+    let mut record = if let Some(invoice) = &invoice {
+        json!(record(invoice))
+    } else {
+        let session = gateway.store().session(id).await?;
+        let session = session.ok_or_else(|| ApiError::unknown_invoice(id))?;
+        json!(session_record(&session, now))
     };
     if with_history {
+        let invoice = invoice.as_ref();
         record["history"] = invoice.map_or_else(|| json!([]), history);
         record["transactions"] = invoice.map_or_else(|| json!([]), transactions);
     }
@@ -124,22 +140,24 @@ fn history(invoice: &Invoice) -> Value {
 }
 
 fn transactions(invoice: &Invoice) -> Value {
-    let seen = invoice.seen().map(|seen| {
+    let required = invoice.required_confirmations;
+    let payments = invoice.payments().iter().map(|payment| {
+        let confirmations = invoice.confirmations_of(payment);
         json!({
-            "transaction_hash": seen.hash,
-            "received_crypto_amount": seen.amount.to_string(),
-            "blockchain_confirmations": format!("{}/{REQUIRED_CONFIRMATIONS}", seen.confirmations()),
-            "transaction_time": seen.seen_at.as_second().to_string(),
+            "transaction_hash": payment.transaction_hash,
+            "received_crypto_amount": payment.amount.to_string(),
+            "blockchain_confirmations": format!("{confirmations}/{required}"),
+            "transaction_time": payment.seen_at.as_second().to_string(),
         })
     });
-    seen.collect()
+    payments.collect()
 }
 
 /// A hosted checkout before the customer picks an asset: unknown values are empty.
-fn session_record(session: &Session, now: Timestamp) -> Value {
+fn session_record(session: &Session, now: Timestamp) -> InvoiceRecord {
     let request = &session.request;
     let amount = request.amount.as_ref().map_or("", |amount| amount.as_str());
-    json!(InvoiceRecord {
+    InvoiceRecord {
         invoice_id: session.id.clone(),
         transaction_status: session.status(now).as_str().to_owned(),
         invoice_amount_in_local_currency: amount.to_owned(),
@@ -150,21 +168,20 @@ fn session_record(session: &Session, now: Timestamp) -> Value {
         invoice_creation_time: session.created_at.as_second().to_string(),
         depositor_email_id: request.email.clone(),
         ..InvoiceRecord::default()
-    })
+    }
 }
 
-/// The record of an invoice, with the members that the developer overrides.
-fn record(invoice: &Invoice, now: Timestamp) -> Value {
+fn record(invoice: &Invoice) -> InvoiceRecord {
     let received = invoice.received();
-    let latest = invoice.latest_transaction();
-    let confirmations = invoice.confirmations();
-    let status = invoice.status(now);
+    let latest = invoice.payments().last();
+    let status = invoice.status();
     let on_chain = match (latest, status) {
         (None, _) => "",
         (Some(_), Status::Completed) => "CONFIRMED",
         (Some(_), _) => "PENDING",
     };
-    let mut record = json!(InvoiceRecord {
+    let confirmations = invoice.confirmations();
+    InvoiceRecord {
         invoice_id: invoice.id.clone(),
         transaction_status: status.as_str().to_owned(),
         invoice_amount_in_local_currency: invoice.terms.local.to_string(),
@@ -178,56 +195,53 @@ fn record(invoice: &Invoice, now: Timestamp) -> Value {
         invoice_creation_time: invoice.created_at.as_second().to_string(),
         depositor_email_id: invoice.email.clone().unwrap_or_default(),
         blockchain_transaction_status: on_chain.to_owned(),
-        transaction_hash: latest.map(|seen| seen.hash.clone()).unwrap_or_default(),
+        transaction_hash: latest
+            .map(|payment| payment.transaction_hash.clone())
+            .unwrap_or_default(),
         blockchain_confirmations: confirmations
-            .map(|count| format!("{count}/{REQUIRED_CONFIRMATIONS}"))
+            .map(|count| format!("{count}/{}", invoice.required_confirmations))
             .unwrap_or_default(),
         wallet_address: invoice.address.clone(),
         transaction_time: latest
-            .map(|seen| seen.seen_at.as_second().to_string())
+            .map(|payment| payment.seen_at.as_second().to_string())
             .unwrap_or_default(),
-    });
-    let members = record.as_object_mut().expect("it is an object");
-    members.extend(invoice.overrides.clone());
-    members.retain(|_, value| !value.is_null());
-    record
+    }
 }
 
-/// Where the customer of an invoice without a checkout is sent.
-const MERCHANT_WEBSITE: &str = "http://127.0.0.1:8081/thanks";
-
 /// POST /confirm: notes that the customer reports a payment. It changes no status.
-pub(super) fn confirm(state: &mut State, call: &Call) -> Result<Value, ApiError> {
+pub(super) async fn confirm(gateway: &Gateway, call: &Call) -> Result<Value, ApiError> {
     let members = call.members()?;
     if !members.flag("marked_as_paid")? {
         return Err(ApiError::invalid("marked_as_paid must be true"));
     }
     let id = members.text("invoice_id")?;
     let email = members.optional_text("email_address")?;
-    let invoice = state.invoices.get_mut(id);
+    let confirm = |invoice: &mut Invoice| {
+        invoice.marked_as_paid = true;
+        if let Some(email) = email {
+            invoice.email = Some(email.to_owned());
+        }
+    };
+    let invoice = gateway.store().change_invoice(id, confirm).await?;
     let invoice = invoice.ok_or_else(|| ApiError::unknown_invoice(id))?;
-    invoice.marked_as_paid = true;
-    if let Some(email) = email {
-        invoice.email = Some(email.to_owned());
-    }
     let hosted = invoice.hosted.as_ref();
-    let website = hosted.map_or(MERCHANT_WEBSITE, |hosted| hosted.website.as_str());
+    let website = hosted.map_or(&gateway.options.merchant_website, |hosted| &hosted.website);
     Ok(json!({
         "message": "OK",
         "merchant_website_redirect_url": website,
     }))
 }
 
-pub(super) fn open(
-    sandbox: &Sandbox,
-    state: &mut State,
+/// POST /checkout: opens a hosted checkout.
+pub(super) async fn open(
+    gateway: &Gateway,
     call: &Call,
     now: Timestamp,
 ) -> Result<Value, ApiError> {
     let members = call.members()?;
     let code = members.text("client_preferred_fiat_currency")?;
     let currency = Currency::parse(code).ok().and_then(|currency| {
-        let per_usd = per_usd(&sandbox.settings, currency)?;
+        let per_usd = gateway.prices.source.per_usd(currency)?;
         Some((currency, per_usd))
     });
     let (currency, per_usd) = currency.ok_or_else(|| {
@@ -249,16 +263,16 @@ pub(super) fn open(
             let terms = listed.quote(amount, per_usd, currency);
             terms.is_ok_and(|terms| listed.accepts(&terms))
         };
-        if !state.prices.listed().iter().any(is_payable) {
+        if !gateway.listed().iter().any(is_payable) {
             return Err(ApiError::invalid(format!(
                 "amount {amount} {currency} is outside the limits of every asset"
             )));
         }
     }
-    let session = state.open_session(request, now);
+    let session = gateway.open_session(request, now).await?;
     let created = CreatedSession {
         session_id: session.id.clone(),
-        payment_process_url: format!("{}/checkout?id={}", sandbox.public_url, session.id),
+        payment_process_url: format!("{}/checkout?id={}", gateway.options.public_url, session.id),
     };
     Ok(json!(created))
 }

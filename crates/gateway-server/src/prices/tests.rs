@@ -1,4 +1,7 @@
+use florin_money::Asset;
+
 use super::*;
+use crate::chain::Network;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
@@ -8,40 +11,63 @@ fn amount(text: &str) -> Amount {
     Amount::parse(text).unwrap()
 }
 
-fn code(text: &str) -> CryptoCode {
-    CryptoCode::parse(text).unwrap()
+#[derive(Debug)]
+struct Fixed;
+
+impl PriceSource for Fixed {
+    fn usd_price(&self, code: &CryptoCode) -> Option<Amount> {
+        (code.as_str() == "BTC").then(|| amount("64250.13"))
+    }
+
+    fn per_usd(&self, _: Currency) -> Option<Amount> {
+        Some(amount("150"))
+    }
 }
 
-fn issue(prices: &mut Prices, text: &str) -> Conversion {
-    let mut issued = prices.issue(at(1_000)).into_iter();
-    issued
-        .find(|issued| issued.coin.code == code(text))
-        .unwrap()
+fn prices(secret: &str) -> Prices {
+    let coins = Asset::ALL.map(|asset| Coin::listed(asset, Network::Test));
+    Prices {
+        coins: coins.to_vec(),
+        source: Arc::new(Fixed),
+        local_currency: Currency::parse("JPY").unwrap(),
+        lifetime: SignedDuration::from_secs(120),
+        secret: secret.into(),
+    }
 }
 
 #[test]
-fn a_conversion_is_valid_for_its_asset_its_time_and_at_its_price() {
-    let mut prices = Prices::new(&Settings::default(), Seed::new(1)).unwrap();
-    let issued = issue(&mut prices, "BTC");
-    prices.set(&code("BTC"), amount("70000")).unwrap();
-    let found = |id: &str, asset, second| {
-        let found = prices.conversion(id, &code(asset), at(second));
+fn a_conversion_is_valid_for_its_asset_its_time_and_the_gateway_that_issued_it() {
+    let prices = prices("one");
+    let [(id, issued)] = &prices.issue(at(1_000))[..] else {
+        panic!("only BTC has a price");
+    };
+    assert_eq!(issued.local, amount("9637519.5"));
+    let found = |id: &str, asset: &str, second| {
+        let found = prices.conversion(id, prices.coin(asset).unwrap(), at(second));
         found.map_err(|error| error.message).map(|found| found.usd)
     };
-    let message = |id, asset, second| found(id, asset, second).unwrap_err();
-    assert_eq!(found(&issued.id, "BTC", 1_119), Ok(issued.usd));
-    assert!(message(&issued.id, "ETH", 1_000).ends_with("is a price of BTC"));
-    assert!(message(&issued.id, "BTC", 1_120).contains("has expired"));
-    assert!(message("conv_1", "BTC", 1_000).starts_with("no price was issued"));
-    assert_eq!(issue(&mut prices, "BTC").usd.to_string(), "70000.00");
+    let message = |id: &str, asset, second| found(id, asset, second).unwrap_err();
+    assert_eq!(found(id, "BTC", 1_119), Ok(issued.usd));
+    assert!(message(id, "ETH", 1_000).ends_with("is a price of BTC"));
+    assert!(message(id, "BTC", 1_120).contains("has expired"));
+    assert!(message(id, "BTC", 999).contains("has expired"));
+    let (other, _) = self::prices("other").issue(at(1_000)).remove(0);
+    let cut = &id[..id.len() - 2];
+    for invalid in ["conv_1", "conv_1_", cut, &other] {
+        let message = message(invalid, "BTC", 1_000);
+        assert!(message.starts_with("no price was issued"), "{message}");
+    }
 }
 
 fn conversion(code: &str, usd: &str, local: &str, currency: &str) -> Conversion {
-    let mut coins = offered(false).into_iter();
-    let coin = coins.find(|coin| coin.code.as_str() == code);
+    let asset = Asset::of(&CryptoCode::parse(code).unwrap()).unwrap();
+    let mut coin = Coin::listed(asset, Network::Test);
+    if code == "USDTERC20" {
+        coin.limits.min = Some(amount("5"));
+        coin.limits.max = Some(amount("50000"));
+    }
     Conversion {
-        id: "conv_1".to_owned(),
-        coin: coin.unwrap(),
+        coin,
         usd: amount(usd),
         local: amount(local),
         local_currency: Currency::parse(currency).unwrap(),

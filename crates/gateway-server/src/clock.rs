@@ -1,0 +1,41 @@
+//! Where time comes from.
+
+use core::fmt;
+use core::pin::Pin;
+use core::time::Duration;
+
+use jiff::Timestamp;
+
+/// The future of [`Clock::sleep`].
+pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Where time comes from.
+pub trait Clock: fmt::Debug + Send + Sync {
+    /// The current time.
+    fn now(&self) -> Timestamp;
+
+    /// Waits.
+    fn sleep(&self, duration: Duration) -> Sleep;
+}
+
+/// The machine's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place where the gateway reads the time"
+    )]
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place where the gateway waits"
+    )]
+    fn sleep(&self, duration: Duration) -> Sleep {
+        Box::pin(tokio::time::sleep(duration))
+    }
+}

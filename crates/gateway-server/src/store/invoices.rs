@@ -1,0 +1,156 @@
+//! Invoices with their payments.
+
+use jiff::Timestamp;
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row as _};
+
+use super::{Result, Store, amount, from_json, height, millis, next_number, time, to_json};
+use crate::chain::Chain;
+use crate::invoice::{Invoice, Payment};
+
+impl Store {
+    pub(crate) async fn insert_invoice(&self, invoice: &Invoice) -> Result<()> {
+        let mut transaction = self.begin().await?;
+        let number = next_number(&mut transaction, "invoices").await?;
+        let insert = "INSERT INTO invoices (id, number, chain, address_index, code, status, expires_at, body) \
+                      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+        sqlx::query(insert)
+            .bind(&invoice.id)
+            .bind(number)
+            .bind(invoice.coin.chain.as_str())
+            .bind(i64::from(invoice.address_index))
+            .bind(invoice.coin.code.as_str())
+            .bind(invoice.status().as_str())
+            .bind(millis(invoice.expires_at))
+            .bind(to_json(invoice))
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// The invoice of this id.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn invoice(&self, id: &str) -> Result<Option<Invoice>> {
+        let mut connection = self.pool.acquire().await?;
+        let select = "SELECT body FROM invoices WHERE id = $1";
+        let row = sqlx::query(select).bind(id);
+        match row.fetch_optional(&mut *connection).await? {
+            Some(row) => Ok(Some(with_payments(&mut connection, &row).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The newest invoices, newest first.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn newest_invoices(&self, limit: u32) -> Result<Vec<Invoice>> {
+        let mut connection = self.pool.acquire().await?;
+        let select = "SELECT body FROM invoices ORDER BY number DESC LIMIT $1";
+        let rows = sqlx::query(select).bind(i64::from(limit));
+        let rows = rows.fetch_all(&mut *connection).await?;
+        let mut invoices = Vec::with_capacity(rows.len());
+        for row in &rows {
+            invoices.push(with_payments(&mut connection, row).await?);
+        }
+        Ok(invoices)
+    }
+
+    /// Number of invoices.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn count_invoices(&self) -> Result<u64> {
+        let select = "SELECT COUNT(*) FROM invoices";
+        let row = sqlx::query(select).fetch_one(&self.pool).await?;
+        height(row.try_get(0)?)
+    }
+
+    /// Returns `true` if an invoice without a payment is past its deadline.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn has_expired(&self, now: Timestamp) -> Result<bool> {
+        let select =
+            "SELECT 1 FROM invoices WHERE status = 'CHECKING' AND expires_at <= $1 LIMIT 1";
+        let row = sqlx::query(select).bind(millis(now));
+        Ok(row.fetch_optional(&self.pool).await?.is_some())
+    }
+
+    /// Open invoices of a chain without a payment.
+    pub(crate) async fn count_unpaid(&self, chain: Chain) -> Result<u64> {
+        let select = "SELECT COUNT(*) FROM invoices i WHERE i.chain = $1 AND i.status = 'CHECKING' \
+                      AND NOT EXISTS (SELECT 1 FROM transfers t WHERE t.chain = i.chain \
+                      AND t.address_index = i.address_index AND t.gone = 0)";
+        let row = sqlx::query(select).bind(chain.as_str());
+        height(row.fetch_one(&self.pool).await?.try_get(0)?)
+    }
+
+    /// Changes what is no payment and no status of an invoice; `None` when there is none of this id.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn change_invoice(
+        &self,
+        id: &str,
+        change: impl FnOnce(&mut Invoice) + Send,
+    ) -> Result<Option<Invoice>> {
+        let mut transaction = self.begin().await?;
+        // An update locks the row in PostgreSQL, so that the body is read as it is written.
+        let select = "UPDATE invoices SET id = id WHERE id = $1 RETURNING body";
+        let row = sqlx::query(select).bind(id);
+        let Some(row) = row.fetch_optional(&mut *transaction).await? else {
+            return Ok(None);
+        };
+        let mut invoice = with_payments(&mut transaction, &row).await?;
+        change(&mut invoice);
+        save(&mut transaction, &invoice).await?;
+        transaction.commit().await?;
+        Ok(Some(invoice))
+    }
+}
+
+pub(super) async fn save(connection: &mut AnyConnection, invoice: &Invoice) -> Result<()> {
+    let update = "UPDATE invoices SET status = $2, expires_at = $3, body = $4 WHERE id = $1";
+    sqlx::query(update)
+        .bind(&invoice.id)
+        .bind(invoice.status().as_str())
+        .bind(millis(invoice.expires_at))
+        .bind(to_json(invoice))
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// The invoice in a row's `body`, with what the chain has of it.
+pub(super) async fn with_payments(connection: &mut AnyConnection, row: &AnyRow) -> Result<Invoice> {
+    let invoice: Invoice = from_json(row.try_get("body")?)?;
+    let select = "SELECT transaction_hash, amount, block, low_fee, seen_at FROM transfers \
+                  WHERE chain = $1 AND address_index = $2 AND code = $3 AND gone = 0 ORDER BY number";
+    let rows = sqlx::query(select)
+        .bind(invoice.coin.chain.as_str())
+        .bind(i64::from(invoice.address_index))
+        .bind(invoice.coin.code.as_str())
+        .fetch_all(&mut *connection)
+        .await?;
+    let payments = rows.iter().map(payment).collect::<Result<Vec<_>>>()?;
+    let select = "SELECT tip_height FROM chains WHERE name = $1";
+    let row = sqlx::query(select).bind(invoice.coin.chain.as_str());
+    let row = row.fetch_one(connection).await?;
+    let tip = height(row.try_get(0)?)?;
+    Ok(invoice.with_payments(payments, tip))
+}
+
+fn payment(row: &AnyRow) -> Result<Payment> {
+    let block: Option<i64> = row.try_get("block")?;
+    Ok(Payment {
+        transaction_hash: row.try_get("transaction_hash")?,
+        amount: amount(row.try_get("amount")?)?,
+        seen_at: time(row.try_get("seen_at")?)?,
+        block: block.map(height).transpose()?,
+        low_fee: row.try_get::<i64, _>("low_fee")? == 1,
+    })
+}
