@@ -39,19 +39,13 @@ pub(crate) struct SimulateArgs {
 type Benchmark = (&'static str, fn(&Bench<'_>) -> anyhow::Result<()>);
 
 /// Each prints what it measured beside what is promised, or why it measured nothing.
-const BENCHMARKS: [Benchmark; 11] = [
+const BENCHMARKS: [Benchmark; 9] = [
     ("start and memory of the proxy", |bench| bench.proxy("idle")),
     ("size of the widget", |bench| {
         bundle::check_sizes(bench.workspace, Variant::Release)
     }),
     ("shared commits", |bench| {
         bench.example("florin-storage --example commits", &[&bench.folder])
-    }),
-    ("delay of polls", |bench| {
-        bench.example("florin-orders --features fixtures --example poll_plan", &[])
-    }),
-    ("a flood of orders", |bench| {
-        bench.program("order-flood", &[])
     }),
     ("status reads", |bench| bench.proxy("reads")),
     ("page views", |bench| bench.proxy("views")),
@@ -69,16 +63,6 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Runs a program of `tests` on the proxy's release.
-    fn program(&self, name: &str, arguments: &[&Path]) -> anyhow::Result<()> {
-        output::step(format!("Building {name}…"));
-        let build = format!("--package florin-tests --bin {name}");
-        self.workspace.build(&build)?;
-        let (sh, program) = (&self.workspace.sh, self.workspace.debug_program(name));
-        let proxy = &self.proxy;
-        Ok(cmd!(sh, "{program} --proxy {proxy} {arguments...}").run()?)
-    }
-
     fn example(&self, package: &str, arguments: &[&Path]) -> anyhow::Result<()> {
         output::step(format!("Building {package}…"));
         let run = format!("run --locked --quiet --release --package {package} --");
@@ -101,7 +85,10 @@ fn first_view(bench: &Bench<'_>) -> anyhow::Result<()> {
     let sh = &workspace.sh;
     let bundle = cmd!(sh, "node tests/peers/bundle.mjs {modules} {peers}");
     bundle.env_remove("NODE_OPTIONS").quiet().run()?;
-    bench.program("first-view", &[Path::new("--peers"), &peers])
+    output::step("Building first-view…");
+    workspace.build("--package florin-tests --bin first-view")?;
+    let (program, proxy) = (workspace.debug_program("first-view"), &bench.proxy);
+    Ok(cmd!(sh, "{program} --proxy {proxy} --peers {peers}").run()?)
 }
 
 pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()> {
