@@ -80,23 +80,3 @@ fn grouped(amount: &str) -> String {
     }
     text
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn is(amount: &str, currency: &str, written: &str) {
-        let amount = Amount::parse(amount).unwrap();
-        assert_eq!(price(amount, Currency::parse(currency).unwrap()), written);
-    }
-
-    #[test]
-    fn a_price_has_its_sign_and_its_thousands_apart() {
-        is("5200", "USD", "$5,200.00");
-        is("19.9", "EUR", "€19.90");
-        is("1234567.5", "USD", "$1,234,567.50");
-        is("150", "JPY", "¥150");
-        is("999", "CHF", "999.00\u{a0}CHF");
-    }
-}
