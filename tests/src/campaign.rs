@@ -17,7 +17,6 @@ mod replica;
 mod shard;
 mod shop;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -37,8 +36,18 @@ use crate::world::secrets;
 #[derive(Debug)]
 pub struct Campaign {
     pub counters: Arc<Counters>,
-    pub remains: Vec<Remains>,
+    remains: Vec<Remains>,
 }
+
+/// Rules that find something to check in every campaign: in the database, the gateway's log, the shop's log, the list of events,
+/// and the bytes of files. `crates/invariants` breaks each rule.
+const OF_EACH_SOURCE: [&str; 5] = [
+    "payment-is-credited",
+    "requested-once",
+    "event-is-accepted",
+    "event-list-is-complete",
+    "no-token-in-clear",
+];
 
 /// One run in this many hits a proxy that creates its first database of SQLite.
 const FIRST_STARTS: u64 = 20;
@@ -98,14 +107,15 @@ impl Campaign {
         self.counters.total(TARGETED)
     }
 
-    /// Audits what each shard leaves, and prints what was found. Returns `true` if every rule holds.
+    /// Audits what each shard leaves, and prints what was found. Returns `true` if every rule holds and each source was read.
     pub async fn audit(&self) -> bool {
         let mut hold = true;
         for (number, remains) in self.remains.iter().enumerate() {
             println!("Shard {} of {}", number + 1, self.remains.len());
             for finding in remains.audit().await {
                 println!("{finding}");
-                hold &= finding.holds();
+                let is_read = finding.checked > 0 || !OF_EACH_SOURCE.contains(&finding.name);
+                hold &= finding.holds() && is_read;
             }
         }
         hold
@@ -154,23 +164,30 @@ const SHOP_LOG: &str = "shop.jsonl";
 const EVENT_LOG: &str = "events.jsonl";
 const CLOCK_LOG: &str = "clock.jsonl";
 
+/// What a shard leaves.
 #[derive(Debug)]
-pub struct Remains {
+struct Remains {
     /// Its logs, and the database if that is a file.
-    pub folder: Folder,
-    pub server: Option<PostgresServer>,
+    folder: Folder,
+    server: Option<PostgresServer>,
 }
 
 impl Remains {
-    pub async fn audit(&self) -> Vec<Finding> {
-        audit_copy(self.folder.path(), &self.database()).await
-    }
-
-    pub fn database(&self) -> String {
-        match &self.server {
+    async fn audit(&self) -> Vec<Finding> {
+        let database = match &self.server {
             Some(server) => server.url(shard::DATABASE_ON_SERVER),
             None => self.folder.file(DATABASE).display().to_string(),
-        }
+        };
+        let sources = Sources {
+            database,
+            sandbox_log: self.folder.file(SANDBOX_LOG),
+            shop_log: self.folder.file(SHOP_LOG),
+            event_log: Some(self.folder.file(EVENT_LOG)),
+            clock_log: Some(self.folder.file(CLOCK_LOG)),
+            webhook_secret: secrets::WEBHOOK.to_owned(),
+        };
+        let found = audit(&sources).await;
+        found.unwrap_or_else(|error| panic!("evidence is missing: {error:#}"))
     }
 
     fn keep(self) -> String {
@@ -184,18 +201,4 @@ impl Remains {
             _ => folder,
         }
     }
-}
-
-/// Checks every rule on the logs in a folder and a database, the path of a file or the address of one on a server.
-pub async fn audit_copy(folder: &Path, database: &str) -> Vec<Finding> {
-    let sources = Sources {
-        database: database.to_owned(),
-        sandbox_log: folder.join(SANDBOX_LOG),
-        shop_log: folder.join(SHOP_LOG),
-        event_log: Some(folder.join(EVENT_LOG)),
-        clock_log: Some(folder.join(CLOCK_LOG)),
-        webhook_secret: secrets::WEBHOOK.to_owned(),
-    };
-    let found = audit(&sources).await;
-    found.unwrap_or_else(|error| panic!("evidence is missing: {error:#}"))
 }
