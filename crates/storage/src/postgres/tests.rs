@@ -17,7 +17,7 @@ use jiff::SignedDuration;
 
 use self::server::{database, server};
 use super::*;
-use crate::contract::{ByNumber as _, demo, hook, id, retry, too_little, tried};
+use crate::contract::{ByNumber as _, demo, hook, id, too_little, tried};
 use crate::limits::LeaseClock;
 use crate::{
     AttemptStorage as _, Changed, Claim, DeliveryOutcome, DeliveryStorage as _, DueAttempt,

@@ -1,7 +1,5 @@
 //! The list of events: a reader misses none, whatever commits late.
 
-use std::collections::BTreeSet;
-
 use sqlx::Connection as _;
 
 use super::*;
@@ -42,31 +40,6 @@ async fn an_event_that_commits_late_is_not_skipped() {
     tx.commit().await.unwrap();
     read_on(&storage, &mut seen).await;
     assert_eq!((before, seen.len()), (1, 3), "{seen:?}");
-}
-
-/// Eight writers and a reader that follows them.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_reader_that_follows_eight_writers_misses_no_event() {
-    let (storage, database) = store().await;
-    let mut writers = Vec::new();
-    for writer in 0..8_u8 {
-        let storage = another(&database).await;
-        writers.push(tokio::spawn(async move {
-            for number in 0..25 {
-                storage.awaiting(1 + writer * 25 + number).await;
-            }
-        }));
-    }
-    let mut seen = Vec::new();
-    while !writers.iter().all(tokio::task::JoinHandle::is_finished) {
-        read_on(&storage, &mut seen).await;
-    }
-    for writer in writers {
-        writer.await.unwrap();
-    }
-    read_on(&storage, &mut seen).await;
-    let distinct: BTreeSet<&str> = seen.iter().map(EventId::as_str).collect();
-    assert_eq!((seen.len(), distinct.len()), (400, 400));
 }
 
 /// A dump that is restored elsewhere has numbers of transactions that the new server has not reached.

@@ -97,26 +97,3 @@ async fn a_store_receives_three_deliveries_without_money_at_once_from_all_proces
     }
     assert_eq!(sent.len(), 30);
 }
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn an_endpoint_that_is_away_is_tried_by_one_of_all_processes() {
-    let (storage, database) = store().await;
-    for n in 1..=6 {
-        storage.awaiting(n).await;
-        storage.observe(20, exact("COMPLETED")).await;
-    }
-    let mut failed = 0;
-    while failed < 6 {
-        for due in storage.due(20).await {
-            storage.deliver(&due, 21, retry(21, 900)).await;
-            failed += 1;
-        }
-    }
-    let mut tried = tokio::task::JoinSet::new();
-    for _ in 0..4 {
-        let process = another(&database).await;
-        tried.spawn(async move { process.due(30).await.len() });
-    }
-    let leased: usize = tried.join_all().await.into_iter().sum();
-    assert_eq!(leased, 1);
-}
