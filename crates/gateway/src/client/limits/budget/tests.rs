@@ -126,18 +126,6 @@ fn in_a_flood_each_priority_gets_its_share_and_callbacks_half_at_most() {
 }
 
 #[test]
-fn a_create_waits_for_no_longer_than_its_share_of_the_rate_takes() {
-    let mut budget = ten();
-    assert_eq!(taken(&mut budget, at(0), Priority::Create), 16);
-    assert!(budget.take(at(0), Priority::Watched).is_ok());
-    assert_eq!(
-        budget.take(at(0), Priority::Create),
-        Err(Duration::from_millis(125))
-    );
-    assert!(budget.take(at_ms(125), Priority::Create).is_ok());
-}
-
-#[test]
 fn a_429_halves_the_rate_once_for_all_that_was_under_way() {
     let mut budget = ten();
     let together: Vec<_> = (0..8)
