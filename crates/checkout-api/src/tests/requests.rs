@@ -3,75 +3,12 @@
 use core::fmt::Debug;
 use core::str::FromStr;
 
-use florin_money::AmountText;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use strum::VariantArray;
 
 use super::*;
-
-#[track_caller]
-fn is_sent_as<T: Serialize + DeserializeOwned + PartialEq + Debug>(request: &T, json: Value) {
-    assert_eq!(written(request), json);
-    assert_eq!(serde_json::from_value::<T>(json).unwrap(), *request);
-}
-
-#[test]
-fn requests_are_read_as_they_are_written() {
-    let text = "demo\"\n\\\u{1f}é\u{202e}<";
-    let product = |store: &str, quantity| OpenOrderRequest::Product {
-        store: store.into(),
-        product: "ebook".into(),
-        quantity,
-        choice: None,
-    };
-    is_sent_as(
-        &product(text, Some(2)),
-        json!({ "store": text, "product": "ebook", "quantity": 2 }),
-    );
-    is_sent_as(
-        &product("demo", None),
-        json!({ "store": "demo", "product": "ebook" }),
-    );
-    let donation = OpenOrderRequest::Donation {
-        store: "demo".into(),
-        donation: "coffee".into(),
-        amount: AmountText::parse("3.50").unwrap(),
-        choice: None,
-    };
-    is_sent_as(
-        &donation,
-        json!({ "store": "demo", "donation": "coffee", "amount": "3.50" }),
-    );
-    let open = OpenAttempt {
-        crypto_code: "BTC".into(),
-        quote_id: "c1".into(),
-    };
-    let token = OpenOrderRequest::OrderToken {
-        order_token: "e30.e30.e30".into(),
-        choice: Some(open.clone()),
-    };
-    is_sent_as(
-        &token,
-        json!({ "order_token": "e30.e30.e30", "crypto_code": "BTC", "quote_id": "c1" }),
-    );
-    is_sent_as(&open, json!({ "crypto_code": "BTC", "quote_id": "c1" }));
-    is_sent_as(&MarkPaid::default(), json!({}));
-    let paid = MarkPaid {
-        email: Some("a@b.example".into()),
-        transaction_hash: Some("0xab".into()),
-        address: Some("0xcd".into()),
-    };
-    is_sent_as(
-        &paid,
-        json!({ "email": "a@b.example", "transaction_hash": "0xab", "address": "0xcd" }),
-    );
-    let removed = ReceiptEmail {
-        email: String::new(),
-    };
-    is_sent_as(&removed, json!({ "email": "" }));
-}
 
 #[test]
 fn a_request_with_an_unknown_member_is_refused_by_its_name() {
@@ -162,6 +99,7 @@ fn every_word_of_a_closed_list_is_the_contracts() {
     is_closed_list::<BlockedReason>("invoice_rejected address_changed");
     is_closed_list::<FailureReason>("nothing_received not_completed");
     is_closed_list::<LatePayment>("counted second");
+    is_closed_list::<Unavailable>("below_minimum above_maximum not_priced unknown_asset");
     is_stored_as::<LatePayment>("counted second");
 }
 
