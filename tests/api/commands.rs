@@ -173,6 +173,8 @@ fn secrets_are_drawn_in_the_form_that_their_keys_take() {
     }
     let alone = Program::run(&["secrets", "new", "webhook-secret"], &[]).printed;
     assert!(alone.starts_with("whsec_") && alone.lines().count() == 1);
+    let short = Program::run_with_input(&["secrets", "hash"], "hunter2\n");
+    assert_ended(&short, 1, &["fewer than 12 characters"]);
 }
 
 /// `alerts.rs` asks a proxy whose database fails.

@@ -25,7 +25,6 @@ use crate::program::end;
 const OPEN_FILES: u32 = 1_024;
 const SILENT: usize = 5_000;
 
-/// Returns a program that runs `florin-proxy` with a limit of open files.
 fn limited_program(world: &World) -> PathBuf {
     let program = support::built("florin-proxy", "florin-proxy");
     let script = format!(

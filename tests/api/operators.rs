@@ -2,9 +2,7 @@
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use support::{
-    Folder, OperatorApi, Program, Reply, World, eventually, rows, secrets, write_private,
-};
+use support::{OperatorApi, Reply, World, eventually, rows, secrets, write_private};
 
 use crate::helpers::{delivered_events, paid_event_count};
 use crate::metrics::Scrape;
@@ -107,30 +105,6 @@ async fn the_api_needs_an_operators_token_and_the_role_for_a_change() {
         assert_eq!(response.header("cache-control"), Some("no-store"));
     }
     world.end().await;
-}
-
-#[test]
-fn the_command_prints_a_hash_that_the_configuration_takes() {
-    let output = Program::run_with_input(&["secrets", "hash"], "a password of many words\n");
-    assert_eq!(output.code, Some(0), "{}", output.printed);
-    let hash = output.printed.trim();
-    let start = "$argon2id$v=19$m=19456,t=2,p=1$";
-    assert!(hash.starts_with(start), "{hash}");
-    let config = Folder::new();
-    let file = config.file("florin.toml");
-    write_private(
-        &file,
-        &format!("[[operator]]\nname = \"ada\"\npassword_hash = \"{hash}\"\n"),
-    );
-    let file = file.display().to_string();
-    let checked = Program::run(&["--config", &file, "check-config"], &[]).printed;
-    assert!(
-        checked.contains("gateway.url") && !checked.contains("operator"),
-        "{checked}"
-    );
-
-    let short = Program::run_with_input(&["secrets", "hash"], "hunter2\n");
-    assert_ended(&short, 1, &["fewer than 12 characters"]);
 }
 
 const TOKEN: &str = "FLORIN_OPERATOR_TOKEN";

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use florin_proxy::config::parse;
 use support::{Folder, Program, ProgramOutput, World};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -134,7 +133,7 @@ price = "19.90"
 
 /// `proxy/src/config/tests.rs` has what each section takes.
 #[test]
-fn every_wrong_configuration_gets_a_sentence() {
+fn a_database_that_cannot_be_one_gets_a_sentence() {
     let folder = Folder::new();
     let text = folder.file("notes.txt");
     fs::write(&text, "Buy milk, and some more text than sixteen bytes.").unwrap();
@@ -149,21 +148,6 @@ fn every_wrong_configuration_gets_a_sentence() {
     assert_ended(&run(&folder, &["check-config"], &[]), 0, &[]);
     let database = folder.file("florin.db");
     assert!(!database.exists(), "the check creates nothing");
-    let key = "sk_0123456789abcdef0123456789abcdef";
-    let token = "\"0123456789abcdef0123456789abcdef\"";
-    let pair = format!("[{token}, {token}]");
-    let weak = "a".repeat(32);
-    let same = "is the same as gateway.callback_token";
-    for (from, to, named, sentence) in [
-        (key, &key[3..], "store.demo.secret_key: ", same),
-        (token, &pair, "gateway.callback_token.1: ", same),
-        (key, &weak, "store.demo.secret_key: ", "can be guessed"),
-    ] {
-        let problems = parse(&COMPLETE.replacen(from, to, 1)).unwrap_err();
-        let problems = problems.to_string();
-        let is_named = |line: &str| line.starts_with(named) && line.contains(sentence);
-        assert!(problems.lines().any(is_named), "{problems}");
-    }
 }
 
 #[tokio::test]

@@ -153,6 +153,8 @@ gateway.api_secret
 gateway.callback_token
     callback_token = "0123456789abcdef0123456789abcdef" => callback_token = "short"
     callback_token = "0123456789abcdef0123456789abcdef" => callback_token = "0123456789abcdef/0123456789abcde"
+gateway.callback_token.1
+    "0123456789abcdef0123456789abcdef" => ["0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdef"]
 gateway.checkout_url
     "secret"\n => "secret"\ncheckout_url = "http://checkout.example"\n | "secret"\ncheckout_url = "https://a.example/?id=1"\n
 gateway.requests_per_second
@@ -167,7 +169,7 @@ store.demo.origins
     http://127.0.0.1:8081 => * | http://shop.example | https://shop.example/ | https://* | https://*.myshopify.com
     http://127.0.0.1:8081 => https://a.example;script-src
 store.demo.secret_key
-    sk_0123456789abcdef0123456789abcdef => sk_short
+    sk_0123456789abcdef0123456789abcdef => sk_short | aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 store.demo.staff_pages
     name = "Demo shop" => staff_pages = "all"
 store.demo.time_zone
