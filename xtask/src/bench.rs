@@ -99,7 +99,6 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
     if let Some(kills) = args.kills {
         return kill(workspace, &proxy, kills, args);
     }
-    setup::install_postgresql(workspace, "proxies on it are measured")?;
     workspace.build("--package florin-sandbox")?;
     let folder = workspace.sh.create_temp_dir()?;
     let bench = Bench {

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use florin_gateway::{
-    AmbiguousOutcome, CallError, Client, ErrorCode, PaymentGateway as _, SettingsError,
-};
+use florin_gateway::{AmbiguousOutcome, CallError, Client, PaymentGateway as _, SettingsError};
 
 use crate::server::{
     HandClock, Largest, Server, Then, client, invoice_request, raw_server, settings,
@@ -97,17 +95,6 @@ async fn without_a_connection_or_a_handshake_nothing_was_sent() {
     let (address, _) = raw_server(b"", Then::Hold);
     let error = create(&format!("https://{address}/api")).await;
     assert!(matches!(error, CallError::NotSent(_)), "{error}");
-}
-
-#[tokio::test]
-async fn a_refusal_contains_the_gateways_error() {
-    let body = r#"{"error":"too small","code":"AMOUNT_OUT_OF_RANGE","message":"at least 10"}"#;
-    let server = Server::json(400, body).await;
-    let CallError::Refused { status, error } = create(&server.base).await else {
-        panic!("it must be a refusal");
-    };
-    assert_eq!(status, 400);
-    assert_eq!(error.code, Some(ErrorCode::AmountOutOfRange));
 }
 
 /// Runs one test of this binary again with another environment, which cannot be changed within a process.
