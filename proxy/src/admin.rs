@@ -205,7 +205,6 @@ async fn ready(State(app): State<Arc<AppState>>) -> (StatusCode, Json<Value>) {
 // Failures of the operator's API, and of the pages and forms of operators and staff, which their place renders. The public
 // API's are in `http/error.rs`.
 
-/// Every way in which a request of an operator or of a store's staff fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OperatorError {
     /// 401: no operator sent the request.
@@ -221,7 +220,6 @@ pub(crate) enum OperatorError {
         "this session sees orders and changes nothing: the shop makes links for people who decide"
     )]
     ReadOnlyStaff,
-    /// 404.
     #[error("there is no such {0}")]
     NotFound(&'static str),
     /// 400: a member or parameter of the request.

@@ -66,7 +66,6 @@ pub(crate) struct AdminResponse {
 }
 
 impl OperatorClient {
-    /// Reads the token and the address.
     pub(crate) fn new(
         connection: &Connection,
         config: Option<&Path>,

@@ -161,7 +161,6 @@ async fn page(
     Ok(response)
 }
 
-/// POST /staff/open/{token}: opens the session.
 async fn open(
     State(app): State<Arc<AppState>>,
     Path(token): Path<String>,

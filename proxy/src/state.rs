@@ -257,7 +257,6 @@ impl AppState {
         self.config.load_full()
     }
 
-    /// Replaces the configuration. See [`crate::reload`].
     pub(crate) fn apply_config(&self, config: Arc<Config>) {
         let before = self.config.swap(config);
         if before.trusted_proxies != self.config().trusted_proxies {
@@ -357,7 +356,6 @@ impl AppState {
         known.get(code).copied().unwrap_or(REQUIRED_CONFIRMATIONS)
     }
 
-    /// Notes the confirmations that the gateway asks for.
     pub(crate) fn note_required_confirmations(&self, code: &CryptoCode, required: u32) {
         self.required_confirmations
             .lock()

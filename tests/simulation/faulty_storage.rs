@@ -37,7 +37,6 @@ impl std::fmt::Debug for FaultyStorage {
     }
 }
 
-/// A fault of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fault {
     Before,

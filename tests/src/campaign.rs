@@ -164,7 +164,6 @@ const SHOP_LOG: &str = "shop.jsonl";
 const EVENT_LOG: &str = "events.jsonl";
 const CLOCK_LOG: &str = "clock.jsonl";
 
-/// What a shard leaves.
 #[derive(Debug)]
 struct Remains {
     /// Its logs, and the database if that is a file.

@@ -233,7 +233,6 @@ pub struct Opened {
     pub qr_code: Option<QrCode>,
 }
 
-/// The members as they came.
 #[derive(Default, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawOpenOrder {

@@ -338,7 +338,6 @@ fn accepts_key<A>(result: &Result<A, Failure>) -> bool {
     }
 }
 
-/// Why a request got no usable answer.
 struct Failure {
     error: CallError,
     clock_was_off: bool,

@@ -46,7 +46,6 @@ pub(crate) fn demo() -> StoreId {
     shop("demo")
 }
 
-/// The webhook of the demo store.
 pub(crate) fn hook() -> Endpoint {
     demo().into()
 }

@@ -105,7 +105,6 @@ pub(crate) struct DeliveriesQuery {
     pub(crate) limit: Option<u32>,
 }
 
-/// GET /api/deliveries: a page of a store's deliveries, the latest first.
 pub(crate) async fn deliveries(
     State(app): State<Arc<AppState>>,
     query: Result<Query<DeliveriesQuery>, QueryRejection>,
@@ -131,7 +130,6 @@ pub(crate) async fn deliveries(
     })))
 }
 
-/// GET /api/settlements: as GET /v1/settlements, of any store.
 pub(crate) async fn settlements(
     State(app): State<Arc<AppState>>,
     headers: HeaderMap,

@@ -30,14 +30,12 @@ const STYLE: &str = concat!(
     include_str!("pages/operator.css")
 );
 
-/// GET /operator.css, for every place.
 pub(crate) async fn style() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], STYLE)
 }
 
 const SCRIPT: &str = include_str!("pages/operator.js");
 
-/// GET /operator.js, for every place.
 pub(crate) async fn script() -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "text/javascript")], SCRIPT)
 }

@@ -134,7 +134,6 @@ fn copy_to_server(config: &Config, from: &str, to: Option<&str>, json: bool) -> 
     Ok(())
 }
 
-/// Brings the schema of the configured database up to date.
 pub(crate) fn migrate(config: &Config, json: bool) -> anyhow::Result<()> {
     if !is_postgres(&config.database_url) {
         bail!("database_url: a file of SQLite is migrated by the proxy itself when it starts");

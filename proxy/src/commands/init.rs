@@ -106,7 +106,6 @@ const DEFAULT_SANDBOX: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHO
 /// What `api_key`, `api_secret` and `gateway.url` are until their owner writes them. No check accepts it.
 const PLACEHOLDER: &str = "…";
 
-/// Writes the file and prints what comes next.
 pub(crate) fn run(init: &Init, file: Option<&Path>, json: bool) -> anyhow::Result<()> {
     let file = file.unwrap_or(Path::new("florin.toml"));
     let addresses = init.addresses()?;

@@ -11,7 +11,6 @@ use url::Url;
 use crate::config::schema::{Key, Layout, Path, layout};
 use crate::config::web_address::Origin;
 
-/// A key and what it is set to.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     /// As problems name it: `store.demo.product.ebook.price`.
@@ -23,7 +22,6 @@ pub(crate) struct Setting {
     pub(crate) files: Vec<String>,
 }
 
-/// What may be shown of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shown {
     Value(String),

@@ -160,7 +160,6 @@ pub(crate) fn secret(
 /// Two live at a time: one that signs, and one that is on its way in or out.
 const MAX_KEYS: usize = 2;
 
-/// A key of signed order tokens.
 #[derive(Debug)]
 pub(crate) struct TokenKey {
     pub(crate) kid: KeyId,

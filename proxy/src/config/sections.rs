@@ -146,7 +146,6 @@ const SAMPLE_RATIO: &str = "0.01";
 const TRACES_PATH: &str = "/v1/traces";
 const MILLION: u32 = 1_000_000;
 
-/// Where traces are sent, and how many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tracing {
     /// Where the collector takes spans: its address and `/v1/traces`.

@@ -139,7 +139,6 @@ impl PublicUrl {
     }
 }
 
-/// JSON Schema of the configuration file.
 pub(crate) fn schema() -> serde_json::Value {
     let settings = SchemaSettings::draft2020_12()
         .for_deserialize()

@@ -17,7 +17,6 @@ impl Origin {
         Self(url.origin().ascii_serialization())
     }
 
-    /// As in the header `Origin`.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

@@ -28,7 +28,6 @@ pub(crate) struct Body<T>(pub T);
 
 pub(crate) struct Parameters<T>(pub T);
 
-/// The members of a form.
 pub(crate) struct Form<T>(pub T);
 
 /// A JSON body as it was written, for requests that are forwarded to the gateway.
@@ -357,9 +356,7 @@ mod tests {
     #[derive(Debug, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     enum Way {
-        /// By hand.
         Hand,
-        /// By post.
         Post,
     }
 

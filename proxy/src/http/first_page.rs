@@ -52,7 +52,6 @@ pub(crate) struct PageQuery {
     pub order_token: Option<String>,
 }
 
-/// A language file.
 struct Language {
     tag: &'static str,
     /// The texts of the list of assets, as JSON.

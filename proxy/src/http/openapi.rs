@@ -15,7 +15,6 @@ use strum::VariantArray as _;
 use crate::http::openapi::operation::{Operation, Types};
 use crate::webhooks::TEST_EVENT;
 
-/// The description of a proxy at this address, with these operations.
 pub(crate) fn openapi(base: &str, operations: fn(&mut Types) -> Vec<Operation>) -> Value {
     let mut types = Types::new();
     types.keep("Refusal", refusal());

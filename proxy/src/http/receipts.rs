@@ -21,7 +21,6 @@ use crate::http::store_api::{AuthenticatedStore, order_id};
 use crate::receipts::{PresentedReceipt, issue};
 use crate::state::AppState;
 
-/// GET /v1/checkout/receipt: the receipt of the order that the token opens.
 pub(crate) async fn customer_receipt(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
@@ -78,7 +77,6 @@ pub(crate) struct VerifiedReceipt {
     order: Option<Value>,
 }
 
-/// GET /v1/orders/{id}/receipt: the receipt of one of the store's orders.
 pub(crate) async fn store_receipt(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,

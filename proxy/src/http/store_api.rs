@@ -133,7 +133,6 @@ pub(crate) fn event_id() -> Value {
     json!({ "type": "string", "pattern": "^evt_[0-9a-f]{32}_[0-9]{1,10}(_[0-9a-f]{16})?$" })
 }
 
-/// GET /v1/settlements.
 pub(crate) async fn settlements(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -225,7 +224,6 @@ struct Wanted {
     lifetime: SignedDuration,
 }
 
-/// `POST /v1/staff_links`: makes a link to the pages for the store's staff.
 pub(crate) async fn open_staff_link(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,

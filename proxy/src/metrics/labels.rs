@@ -120,7 +120,6 @@ impl CallOutcome {
     }
 }
 
-/// Outcomes of deliveries.
 pub(super) const DELIVERY_OUTCOMES: [&str; 5] =
     ["delivered", "retry", "given_up", "gone", "no_webhook"];
 

@@ -67,7 +67,6 @@ impl TrackedStorage {
         }
     }
 
-    /// The order of an attempt that is being opened.
     fn scope_of(&self, attempt: &AttemptId) -> Scope {
         let begun = self.begun.lock();
         begun.get(attempt).cloned().map_or(Scope::All, Scope::Order)

@@ -218,7 +218,6 @@ pub(crate) struct HostedNeeds<'a> {
 }
 
 impl<'a> HostedNeeds<'a> {
-    /// Finds all of it.
     pub(crate) fn of(
         config: &'a Config,
         store: &'a Store,

@@ -41,7 +41,6 @@ impl RenderedView {
         self.updates_until.is_none_or(|until| now < until)
     }
 
-    /// Renders an order.
     pub(crate) fn new(
         snapshot: &Snapshot,
         context: ViewContext<'_>,

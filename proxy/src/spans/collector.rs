@@ -104,7 +104,6 @@ impl<E: SpanExporter> SpanSender<E> {
     }
 }
 
-/// The HTTP client of the collector.
 #[derive(Debug)]
 pub(super) struct Collector {
     /// `None` if the machine's TLS roots cannot be read.
@@ -183,7 +182,6 @@ mod tests {
 
     use super::*;
 
-    /// Takes one batch.
     #[derive(Debug, Default)]
     struct TakesOne(AtomicBool);
 

@@ -94,7 +94,6 @@ impl CallError {
     }
 }
 
-/// The outcome of one request.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
     pub(super) kind: OutcomeKind,
@@ -103,16 +102,13 @@ pub(super) struct Outcome {
     pub(super) wants_retry: bool,
 }
 
-/// The meaning of an outcome for the gateway's health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OutcomeKind {
-    /// A usable response.
     Success,
     /// No usable answer, but one from a running gateway.
     Alive,
     /// 429.
     RateLimited,
-    /// The gateway was not reached.
     Unreachable,
     /// The gateway failed, or its response did not arrive.
     Failed,

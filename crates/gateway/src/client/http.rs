@@ -87,7 +87,6 @@ impl RawRequest {
 }
 
 impl Client {
-    /// Signs and sends a request once, and reads the response.
     pub(super) async fn send(
         &self,
         request: &RawRequest,

@@ -91,7 +91,6 @@ impl Permit {
         self.grant.nonce
     }
 
-    /// Records the outcome of the request.
     pub(super) async fn complete(mut self, outcome: Outcome) -> Recorded {
         self.is_completed = true;
         self.limiter.record(self.grant.clone(), outcome).await
@@ -254,7 +253,6 @@ impl Limiter {
         }
     }
 
-    /// Starts the changes, unless they run already.
     fn start_change(self: &Arc<Self>) {
         if mem::replace(&mut self.state().is_changing, true) {
             return;

@@ -134,7 +134,6 @@ impl Limits {
         }
     }
 
-    /// Permits one request of this priority, or returns why not and when to try again.
     pub(super) fn take(
         &mut self,
         now: Timestamp,
@@ -249,7 +248,6 @@ impl Limits {
         }
     }
 
-    /// The number of requests of a priority that would be permitted now, once the `begun` ones are sent.
     pub(super) fn available(
         &self,
         now: Timestamp,

@@ -69,7 +69,6 @@ impl SigningKeys {
         Ok(Self(Mutex::new(Arc::new(key))))
     }
 
-    /// The credentials for the next call.
     pub(super) fn current(&self) -> Arc<SigningKey> {
         self.lock().clone()
     }

@@ -7,7 +7,6 @@ use super::*;
 
 #[derive(Clone, Copy, Debug)]
 enum Action {
-    /// The gateway calls back.
     Callback,
     /// A subscription asks for a poll.
     Subscription,

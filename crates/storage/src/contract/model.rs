@@ -8,7 +8,6 @@ use tokio::runtime::Builder;
 use super::*;
 use crate::StoreScope;
 
-/// Opens the order of a life with its three attempts.
 async fn opened(test: &Test, life: &Life) {
     let (order, flow) = (&life.aggregate.order.id, life.aggregate.order.terms.flow);
     let terms = NewOrder {

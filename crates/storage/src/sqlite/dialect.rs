@@ -36,7 +36,6 @@ pub(super) async fn mark_poll_as_recorded(
     })
 }
 
-/// Leases up to `limit` due events of a webhook and a priority.
 pub(super) async fn lease_events(
     tx: &mut SqliteConnection,
     endpoint: &Endpoint,
@@ -75,7 +74,6 @@ pub(super) async fn lease_events(
     Ok(rows)
 }
 
-/// Gives the pending events of a webhook in a range of positions all their retries from now on, whatever try is in progress.
 pub(super) async fn restart_events(
     tx: &mut SqliteConnection,
     endpoint: &Endpoint,
@@ -132,7 +130,6 @@ pub(super) async fn event_page(
         .map(Some)
 }
 
-/// Plans anew what lies in the future by the clock that is right. Returns the number of polls and deliveries.
 pub(super) async fn replan_future(
     tx: &mut SqliteConnection,
     now: Timestamp,

@@ -301,7 +301,6 @@ impl WriterState {
         }
     }
 
-    /// Sends the batch its outcome, once.
     fn end_batch(&mut self, outcome: Outcome) {
         if let Some(batch) = self.batch.take() {
             self.failure.set(match &outcome {

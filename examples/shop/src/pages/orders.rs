@@ -201,7 +201,7 @@ pub(crate) async fn check_out_hosted(
 
 fn hosted_product(shop: &Shop) -> &Product {
     let product = shop.catalogue.find(HOSTED_SKU);
-    product.expect("a test looks at the shelf")
+    product.expect("the catalogue has the e-book")
 }
 
 fn render_hosted(shop: &Shop, status: StatusCode, problem: &str) -> Response {

@@ -64,7 +64,6 @@ impl OrdersQuery {
     }
 }
 
-/// GET /api/orders: a page of orders.
 pub(crate) async fn list(
     State(app): State<Arc<AppState>>,
     query: Result<Query<OrdersQuery>, QueryRejection>,
@@ -89,7 +88,6 @@ pub(crate) async fn list(
     })))
 }
 
-/// GET /api/orders/{id}: one order with all that happened.
 pub(crate) async fn show(
     State(app): State<Arc<AppState>>,
     Path(id): Path<String>,
@@ -119,7 +117,6 @@ pub(crate) struct DecisionRequest {
     pub(crate) version: u64,
 }
 
-/// POST /api/orders/{id}/decision: carries out a decision.
 pub(crate) async fn decide(
     State(app): State<Arc<AppState>>,
     Extension(actor): Extension<Actor>,
@@ -160,7 +157,6 @@ pub(crate) async fn decide_as(
     Ok(decided)
 }
 
-/// POST /api/orders/{id}/refunds: records what was sent back.
 pub(crate) async fn refund(
     State(app): State<Arc<AppState>>,
     Extension(actor): Extension<Actor>,
@@ -185,7 +181,6 @@ pub(crate) struct AuditQuery {
     pub(crate) limit: Option<u32>,
 }
 
-/// GET /api/audit: a page of the audit log, the latest entry first.
 pub(crate) async fn audit(
     State(app): State<Arc<AppState>>,
     query: Result<Query<AuditQuery>, QueryRejection>,

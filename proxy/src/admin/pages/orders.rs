@@ -23,7 +23,6 @@ use crate::config::Role;
 use crate::http::store_api::refunds::{Refund, record};
 use crate::state::AppState;
 
-/// GET /orders: search, filters, and a page of the list.
 pub(crate) async fn list(
     State(app): State<Arc<AppState>>,
     Extension(viewer): Extension<Viewer>,
@@ -134,7 +133,6 @@ fn row(viewer: &Viewer, aggregate: &Aggregate) -> Markup {
     }
 }
 
-/// GET /orders/{id}: one order and its time line.
 pub(crate) async fn show(
     State(app): State<Arc<AppState>>,
     Extension(viewer): Extension<Viewer>,
@@ -258,7 +256,6 @@ async fn refused(
     (status, page).into_response()
 }
 
-/// The section of an order's page: what is owed, and the form.
 fn refund_section(viewer: &Viewer, aggregate: &Aggregate) -> Markup {
     let (owed, left) = (aggregate.owed(), aggregate.refundable());
     let (order, suggested) = (&aggregate.order, owed.first());
@@ -351,7 +348,6 @@ pub(crate) async fn redeliver(
     Ok(Redirect::to(&format!("{base}/orders/{}", event.order_id)))
 }
 
-/// GET /audit: what operators and stores' staff did.
 pub(crate) async fn audit(
     State(app): State<Arc<AppState>>,
     Extension(viewer): Extension<Viewer>,

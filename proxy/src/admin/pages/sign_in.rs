@@ -26,7 +26,6 @@ use crate::state::AppState;
 
 /// The cookie that the form of the sign-in repeats.
 const FORM_COOKIE: &str = "florin_form";
-/// The cookie of a browser that has signed in.
 const BROWSER_COOKIE: &str = "florin_browser";
 const BROWSER_COOKIE_SECONDS: u32 = 365 * 24 * 60 * 60;
 

@@ -92,7 +92,6 @@ fn button(viewer: &Viewer, of: &Endpoint, action: &str, name: &str) -> Markup {
     }
 }
 
-/// POST /stores/{id}/{webhook}/test: sends a test event and shows what the store responded.
 pub(crate) async fn test(
     State(app): State<Arc<AppState>>,
     Extension(viewer): Extension<Viewer>,
@@ -105,7 +104,6 @@ pub(crate) async fn test(
     stores(&app, &viewer, Some(&tested)).await
 }
 
-/// POST /stores/{id}/{webhook}/enable: enables a webhook that answered 410.
 pub(crate) async fn enable(
     State(app): State<Arc<AppState>>,
     Extension(viewer): Extension<Viewer>,

@@ -185,7 +185,6 @@ pub(crate) fn describe_open(types: &mut Types) -> Operation {
         )
 }
 
-/// GET /v1/checkout: shows the order, or 304 if it has not changed since the browser's tag.
 pub(crate) async fn show(
     State(app): State<Arc<AppState>>,
     ShownOrder { view, at, is_held }: ShownOrder,

@@ -27,7 +27,6 @@ use crate::payments::view::owed_in;
 use crate::payments::{self, confirm, is_marked_as_paid, offers, payable};
 use crate::state::AppState;
 
-/// GET /v1/checkout/quotes: lists the assets, known ones first, in our order, then what else the gateway offers.
 pub(crate) async fn quotes(
     State(app): State<Arc<AppState>>,
     CheckoutSession(snapshot): CheckoutSession,
@@ -65,7 +64,6 @@ pub(crate) fn describe_quotes(types: &mut Types) -> Operation {
         )
 }
 
-/// POST /v1/checkout/attempt: opens an attempt and answers with the order: with its invoice, or blocked when the invoice did not pass our checks.
 pub(crate) async fn attempt(
     State(app): State<Arc<AppState>>,
     ClientAddress(client): ClientAddress,
@@ -110,7 +108,6 @@ pub(crate) fn describe_attempt(types: &mut Types) -> Operation {
         .responds::<OrderView>(200, "The order with its invoice.", types)
 }
 
-/// POST /v1/checkout/session: answers with the order and the URL of its page, of the live session or a new one.
 pub(crate) async fn session(
     State(app): State<Arc<AppState>>,
     ClientAddress(client): ClientAddress,

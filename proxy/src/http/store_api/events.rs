@@ -48,7 +48,6 @@ pub(crate) struct EventBody {
     body: Value,
 }
 
-/// GET /v1/events: a page of events, in the order in which they happened.
 pub(crate) async fn events(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -133,7 +132,6 @@ pub(crate) struct DeliveryAttempt {
     note: String,
 }
 
-/// GET /v1/deliveries: what was tried, latest first.
 pub(crate) async fn deliveries(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -191,7 +189,6 @@ pub(crate) struct RedeliverQuery {
     webhook: Option<String>,
 }
 
-/// POST /v1/events/{id}/redeliver: schedules an event's delivery again.
 pub(crate) async fn redeliver(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -252,7 +249,6 @@ pub(crate) struct WebhookStatus {
     events_waiting: u64,
 }
 
-/// GET /v1/webhooks: the state of the store's webhooks.
 pub(crate) async fn list_webhooks(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,

@@ -28,7 +28,6 @@ use crate::payments::error::log_rejection;
 use crate::state::AppState;
 use crate::trace;
 
-/// GET /v1/gateway/currencies: every store may know what the gateway supports.
 pub(crate) async fn currencies(
     State(app): State<Arc<AppState>>,
     _: AuthenticatedStore,
@@ -48,7 +47,6 @@ pub(crate) fn describe_currencies(_: &mut Types) -> Operation {
     .errors(&[ErrorCode::InvalidRequest])
 }
 
-/// POST /v1/gateway/preferences: adds a settlement wallet.
 pub(crate) async fn add_preferences(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -66,7 +64,6 @@ pub(crate) fn describe_add_preferences(_: &mut Types) -> Operation {
     .idempotency_key(1)
 }
 
-/// PUT /v1/gateway/preferences: updates a settlement wallet.
 pub(crate) async fn update_preferences(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -84,7 +81,6 @@ pub(crate) fn describe_update_preferences(_: &mut Types) -> Operation {
     )
 }
 
-/// POST /v1/gateway/aggregator/merchants: onboards a merchant of the platform.
 pub(crate) async fn onboard_merchant(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -102,7 +98,6 @@ pub(crate) fn describe_onboard_merchant(_: &mut Types) -> Operation {
     .idempotency_key(1)
 }
 
-/// GET /v1/gateway/merchant/account: where KYC documents are stored.
 pub(crate) async fn merchant_account(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,
@@ -124,7 +119,6 @@ pub(crate) fn describe_merchant_account(_: &mut Types) -> Operation {
     .errors(&[ErrorCode::InvalidRequest, ErrorCode::GatewayAccessDenied])
 }
 
-/// PUT /v1/gateway/settings: updates the merchant's profile.
 pub(crate) async fn update_settings(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,

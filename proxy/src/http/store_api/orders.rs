@@ -356,7 +356,6 @@ pub(crate) fn describe_order(types: &mut Types) -> Operation {
         .responds::<OrderRecord>(200, "The order.", types)
 }
 
-/// GET /v1/orders: a page of orders, newest first.
 pub(crate) async fn orders(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,

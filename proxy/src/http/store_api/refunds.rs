@@ -70,7 +70,6 @@ pub(crate) async fn record(
     Ok(refunded)
 }
 
-/// POST /v1/orders/{id}/refunds.
 pub(crate) async fn refund(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,

@@ -137,7 +137,6 @@ impl Overload {
         }
     }
 
-    /// Opens an order with one attempt.
     async fn open(&self, number: u32, invoice_id: &str, expires_at: Timestamp) -> Token {
         let storage = &self.core.app.storage;
         let mut bits = [0; 16];

@@ -58,7 +58,6 @@ const UNWATCHED: u64 = 20;
 pub(super) struct Budget {
     /// The rate that is never exceeded, per second.
     full: u64,
-    /// The rate at present.
     rate: u64,
     bucket: u64,
     /// The part of the bucket reserved for polling.

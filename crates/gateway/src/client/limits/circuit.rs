@@ -21,7 +21,6 @@ const PROBE_TAKES: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Circuit {
     pub(super) phase: Phase,
-    /// The number of the last probe.
     probes: u32,
     straight: u32,
     /// `true` for each of the last calls that failed, the newest last.

@@ -45,7 +45,6 @@ pub(super) struct RetryAfter {
 }
 
 impl RetryAfter {
-    /// What is left of the pause.
     pub(super) fn left(&self, now: Timestamp) -> Duration {
         let left = self.until.map(|until| left(until, LONGEST, now));
         left.unwrap_or_default()
