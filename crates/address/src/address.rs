@@ -4,16 +4,22 @@
 //! every deposit address is checked before a customer sees it. What cannot be checked: that the
 //! gateway owns it.
 //!
-//! Some networks share their addresses. Ethereum and BNB Chain do, on main and test networks alike; so do Tron's
-//! networks, and the `m…`/`n…` addresses of the test networks of Bitcoin and Litecoin, and their `2…` with Dogecoin's.
+//! Some networks share their addresses. Ethereum and BNB Chain do, on main and test networks alike; so do Tron's networks.
+//! The test networks of Bitcoin and Litecoin share `m…` and `n…`, those of Bitcoin and Dogecoin `2…`, and each regtest
+//! network has the Base58 addresses of its test network, but Dogecoin's has those of Bitcoin.
 
 mod cashaddr;
+#[cfg(feature = "deposit-keys")]
+mod encode;
 
 use bech32::primitives::decode::SegwitHrpstringError;
 use bech32::segwit;
 use florin_money::Asset;
 use sha3::{Digest as _, Keccak256};
 
+pub(crate) use self::cashaddr::prefix as cashaddr_prefix;
+#[cfg(feature = "deposit-keys")]
+pub(crate) use self::encode::{of_evm_key, of_script, of_tron_key};
 use crate::{AddressError, Network};
 
 /// Checks that `address` is an intact address of `asset` on `network`.
@@ -22,13 +28,12 @@ use crate::{AddressError, Network};
 /// [`AddressError`]; it never contains the address.
 pub fn check(asset: Asset, address: &str, network: Network) -> Result<(), AddressError> {
     match asset {
-        Asset::BTC => coin(&BITCOIN, address, network),
-        Asset::LTC => coin(&LITECOIN, address, network),
-        Asset::DOGE => coin(&DOGECOIN, address, network),
-        Asset::TRX | Asset::USDTTRC20 => coin(&TRON, address, network),
         Asset::BCH => cashaddr::check(address, network),
         Asset::ETH | Asset::USDTERC20 | Asset::BNB => check_evm(address),
-        _ => Err(AddressError::NoRules),
+        _ => {
+            let coin = Coin::of(asset).ok_or(AddressError::NoRules)?;
+            check_coin(coin.prefixes(network), address)
+        }
     }
 }
 
@@ -49,10 +54,11 @@ pub(crate) fn same(asset: Asset, one: &str, other: &str) -> bool {
 struct Coin {
     main: Prefixes,
     test: Prefixes,
+    regtest: Prefixes,
 }
 
 struct Prefixes {
-    /// Version bytes of `Base58Check`.
+    /// Version bytes of `Base58Check`: of a key's hash, then of a script's.
     versions: &'static [u8],
     /// Human-readable part of its segwit addresses; `None` for a coin without them.
     hrp: Option<&'static str>,
@@ -67,6 +73,10 @@ const BITCOIN: Coin = Coin {
     test: Prefixes {
         versions: &[0x6f, 0xc4],
         hrp: Some("tb"),
+    },
+    regtest: Prefixes {
+        versions: &[0x6f, 0xc4],
+        hrp: Some("bcrt"),
     },
 };
 
@@ -84,6 +94,10 @@ const LITECOIN: Coin = Coin {
         versions: &[0x6f, 0x3a],
         hrp: Some("tltc"),
     },
+    regtest: Prefixes {
+        versions: &[0x6f, 0x3a],
+        hrp: Some("rltc"),
+    },
 };
 
 /// Source: Dogecoin Core, `src/chainparams.cpp`.
@@ -94,6 +108,10 @@ const DOGECOIN: Coin = Coin {
     },
     test: Prefixes {
         versions: &[0x71, 0xc4],
+        hrp: None,
+    },
+    regtest: Prefixes {
+        versions: &[0x6f, 0xc4],
         hrp: None,
     },
 };
@@ -108,13 +126,33 @@ const TRON: Coin = Coin {
         versions: &[0x41],
         hrp: None,
     },
+    regtest: Prefixes {
+        versions: &[0x41],
+        hrp: None,
+    },
 };
 
-fn coin(coin: &Coin, address: &str, network: Network) -> Result<(), AddressError> {
-    let prefixes = match network {
-        Network::Main => &coin.main,
-        Network::Test => &coin.test,
-    };
+impl Coin {
+    fn of(asset: Asset) -> Option<&'static Self> {
+        match asset {
+            Asset::BTC => Some(&BITCOIN),
+            Asset::LTC => Some(&LITECOIN),
+            Asset::DOGE => Some(&DOGECOIN),
+            Asset::TRX | Asset::USDTTRC20 => Some(&TRON),
+            _ => None,
+        }
+    }
+
+    fn prefixes(&self, network: Network) -> &Prefixes {
+        match network {
+            Network::Main => &self.main,
+            Network::Test => &self.test,
+            Network::Regtest => &self.regtest,
+        }
+    }
+}
+
+fn check_coin(prefixes: &Prefixes, address: &str) -> Result<(), AddressError> {
     if is_segwit(address) {
         check_segwit(address, prefixes.hrp)
     } else {
@@ -144,7 +182,7 @@ fn check_base58(address: &str, versions: &[u8]) -> Result<(), AddressError> {
     }
 }
 
-const SEGWIT_HRPS: [&str; 4] = ["bc", "tb", "ltc", "tltc"];
+const SEGWIT_HRPS: [&str; 6] = ["bc", "tb", "bcrt", "ltc", "tltc", "rltc"];
 
 /// Returns `true` if a text is written as such addresses are: begins as they do, and is of one case. In Base58 an address
 /// of Tron may begin with `TB1` and one of Litecoin with `LTC1`, but 34 letters of it are not of one case.

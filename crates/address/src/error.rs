@@ -7,6 +7,8 @@ pub enum Network {
     Main,
     /// Where they have none.
     Test,
+    /// A network of one's own machine: regtest, or a development node.
+    Regtest,
 }
 
 /// Why a text is not an address that may be paid to.

@@ -16,9 +16,13 @@
 //! ```
 
 mod address;
+#[cfg(feature = "deposit-keys")]
+mod deposit_key;
 mod error;
 mod payment_uri;
 
 pub use address::check;
+#[cfg(feature = "deposit-keys")]
+pub use deposit_key::{DepositKey, KeyError};
 pub use error::{AddressError, Network, UriError};
 pub use payment_uri::PaymentTarget;

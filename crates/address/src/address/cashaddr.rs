@@ -8,15 +8,19 @@
 //! `Assumed:` the gateway writes this form, not the old Base58 one, which equals Bitcoin's; a
 //! refused deposit address would disprove it.
 
+#[cfg(feature = "deposit-keys")]
+use bech32::{ByteIterExt as _, Fe32};
+
 use crate::{AddressError, Network};
 
 const ALPHABET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
 const CHECKSUM: usize = 8;
 
-fn prefix(network: Network) -> &'static str {
+pub(crate) fn prefix(network: Network) -> &'static str {
     match network {
         Network::Main => "bitcoincash",
         Network::Test => "bchtest",
+        Network::Regtest => "bchreg",
     }
 }
 
@@ -99,28 +103,35 @@ fn bytes(groups: &[u8]) -> Option<Vec<u8>> {
     (count < 5 && left_over == 0).then_some(bytes)
 }
 
+/// Writes the hash of a key.
+#[cfg(feature = "deposit-keys")]
+pub(super) fn of_key_hash(hash: &[u8], network: Network) -> String {
+    let groups = [0x00].iter().chain(hash).copied().bytes_to_fes();
+    let groups: Vec<u8> = groups.map(Fe32::to_u8).collect();
+    write(prefix(network), &groups)
+}
+
+/// Writes groups of five bits with their checksum.
+#[cfg(any(test, feature = "deposit-keys"))]
+fn write(prefix: &str, groups: &[u8]) -> String {
+    let template = prefix
+        .bytes()
+        .map(|char| char & 0x1f)
+        .chain([0])
+        .chain(groups.iter().copied())
+        .chain([0; CHECKSUM]);
+    let sum = polymod(template);
+    let checksum = (0..CHECKSUM)
+        .rev()
+        .map(|place| u8::try_from(sum >> (5 * place) & 0x1f).expect("five bits were kept"));
+    let char = |group: u8| char::from(ALPHABET[usize::from(group)]);
+    let payload = groups.iter().copied().chain(checksum).map(char);
+    format!("{prefix}:{}", payload.collect::<String>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Writes groups of five bits with a right checksum, whatever they are.
-    fn written(groups: &[u8]) -> String {
-        let prefix = b"bitcoincash".iter().map(|char| char & 0x1f);
-        let template = prefix
-            .chain([0])
-            .chain(groups.iter().copied())
-            .chain([0; CHECKSUM]);
-        let sum = polymod(template);
-        let checksum = (0..CHECKSUM)
-            .rev()
-            .map(|place| u8::try_from(sum >> (5 * place) & 0x1f));
-        let checksum: Vec<u8> = checksum.collect::<Result<_, _>>().unwrap();
-        let chars = groups
-            .iter()
-            .chain(&checksum)
-            .map(|group| ALPHABET[usize::from(*group)]);
-        String::from_utf8(chars.collect()).unwrap()
-    }
 
     /// A version byte and a hash of zeros, as groups.
     fn groups(version: u8, hash_bytes: usize) -> Vec<u8> {
@@ -131,7 +142,7 @@ mod tests {
     }
 
     fn checked(groups: &[u8]) -> Result<(), AddressError> {
-        check(&written(groups), Network::Main)
+        check(&write("bitcoincash", groups), Network::Main)
     }
 
     #[test]

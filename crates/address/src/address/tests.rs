@@ -2,11 +2,13 @@
 //! texts that must not pass for an address.
 
 use AddressError::{Checksum, Malformed, Unowned};
-use Network::{Main, Test};
+use Network::{Main, Regtest, Test};
 use proptest::prelude::*;
 use serde::Deserialize;
 
 use super::*;
+
+const NETWORKS: [Network; 3] = [Main, Test, Regtest];
 
 /// A table of `vectors/`. A list that the file does not have is empty.
 #[derive(Deserialize)]
@@ -16,9 +18,6 @@ struct Table {
     /// Valid by the standard, and without an owner.
     #[serde(default)]
     unowned: Vec<Row>,
-    /// Intact, of a network that is neither the main nor the test network.
-    #[serde(default)]
-    other_network: Vec<String>,
     #[serde(default)]
     private_keys: Vec<String>,
     #[serde(default)]
@@ -47,6 +46,7 @@ fn network(name: &str) -> Network {
     match name {
         "main" => Main,
         "test" => Test,
+        "regtest" => Regtest,
         other => panic!("a network {other}"),
     }
 }
@@ -88,14 +88,23 @@ fn valid() -> Vec<(Asset, Network, String)> {
 fn share(one: (Asset, Network), other: (Asset, Network), address: &str) -> bool {
     let evm = |asset| [Asset::ETH, Asset::USDTERC20, Asset::BNB].contains(&asset);
     let tron = |asset| [Asset::TRX, Asset::USDTTRC20].contains(&asset);
-    let both = |pair: [Asset; 2]| {
-        one.1 == Test && other.1 == Test && pair.contains(&one.0) && pair.contains(&other.0)
+    let (btc, ltc, doge) = (Asset::BTC, Asset::LTC, Asset::DOGE);
+    let group: &[_] = match address.as_bytes().first() {
+        Some(b'm' | b'n') => &[
+            (btc, Test),
+            (btc, Regtest),
+            (ltc, Test),
+            (ltc, Regtest),
+            (doge, Regtest),
+        ],
+        Some(b'2') => &[(btc, Test), (btc, Regtest), (doge, Test), (doge, Regtest)],
+        Some(b'Q') => &[(ltc, Test), (ltc, Regtest)],
+        _ => &[],
     };
     one == other
         || (evm(one.0) && evm(other.0))
         || (tron(one.0) && tron(other.0))
-        || (both([Asset::BTC, Asset::LTC]) && address.starts_with(['m', 'n']))
-        || (both([Asset::BTC, Asset::DOGE]) && address.starts_with('2'))
+        || (group.contains(&one) && group.contains(&other))
 }
 
 #[test]
@@ -103,7 +112,7 @@ fn an_address_is_accepted_for_its_coin_and_network_and_for_no_other() {
     let (mut accepted, mut refused) = (0, 0);
     for (asset, network, address) in valid() {
         for other in Asset::ALL {
-            for other_network in [Main, Test] {
+            for other_network in NETWORKS {
                 let expected = share((asset, network), (other, other_network), &address);
                 let result = check(other, &address, other_network);
                 assert_eq!(
@@ -126,9 +135,9 @@ fn an_address_is_accepted_for_its_coin_and_network_and_for_no_other() {
 fn nothing_else_of_the_tables_is_accepted() {
     let mut checked = 0;
     for table in tables() {
-        let lists = [&table.other_network, &table.private_keys, &table.invalid];
+        let lists = [&table.private_keys, &table.invalid];
         for text in lists.into_iter().flatten().chain(&table.intact) {
-            for network in [Main, Test] {
+            for network in NETWORKS {
                 let result = check(asset(&table.asset), text, network);
                 assert!(result.is_err(), "{} {network:?} {text}", table.asset);
             }
@@ -257,7 +266,7 @@ proptest! {
         text in "\\PC{0,100}|(bc1|tltc1|bitcoincash:|0x|bchtest:q|T|1)[0-9a-zA-Z:é]{0,70}",
         asset in prop::sample::select(Asset::ALL.to_vec()),
     ) {
-        for network in [Main, Test] {
+        for network in NETWORKS {
             let _ = check(asset, &text, network);
         }
     }

@@ -9,7 +9,7 @@ use florin_money::{Amount, Asset};
 
 use super::networks;
 use super::text::{Parts, Units, equals_amount};
-use crate::address::same;
+use crate::address::{cashaddr_prefix, same};
 use crate::error::Part;
 use crate::{Network, UriError};
 
@@ -94,7 +94,7 @@ pub(super) fn bip21(
 
 /// A CashAddr with its prefix is a URI already.
 pub(super) fn cashaddr(payment: &Payment<'_>, parts: Option<&Parts<'_>>) -> Result<Form, UriError> {
-    let prefix = networks::cashaddr_prefix(payment.network);
+    let prefix = cashaddr_prefix(payment.network);
     if let Some(parts) = parts {
         // The prefix stands there once.
         if parts.path.contains(':') {
@@ -305,7 +305,7 @@ pub(super) fn tron(payment: &Payment<'_>, parts: Option<&Parts<'_>>) -> Result<F
         None if payment.asset == Asset::TRX && networks::may_ask_for_trx(network) => {
             Form::Tron { token: None }
         }
-        None if payment.asset == Asset::TRX => Form::TestTrx,
+        None if payment.asset == Asset::TRX && network == Network::Test => Form::TestTrx,
         // A wallet that reads no token would send TRX: only the gateway knows that its customers' wallets do.
         token @ Some(_) => Form::Tron { token },
         None => Form::Address,
@@ -324,7 +324,7 @@ fn check_tron(payment: &Payment<'_>, parts: &Parts<'_>) -> Result<Option<&'stati
             "amount" => payment.check_amount(value)?,
             "token" if payment.asset == Asset::USDTTRC20 && value == token => named = Some(token),
             // A gateway may have deployed its own token contract on a test network.
-            "token" if payment.asset == Asset::USDTTRC20 && payment.network == Network::Test => {}
+            "token" if payment.asset == Asset::USDTTRC20 && payment.network != Network::Main => {}
             "token" => {
                 return Err(UriError::new(Part::Token, value));
             }

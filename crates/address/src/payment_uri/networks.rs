@@ -6,7 +6,7 @@
 
 use florin_money::Asset;
 
-use crate::Network::{self, Main, Test};
+use crate::Network::{self, Main, Regtest, Test};
 
 /// Tether's contract on Ethereum. Source: tether.to, "Supported protocols".
 const TETHER_ON_ETHEREUM: &str = "0xdAC17F958D2ee523a2206206994597C13D831ec7";
@@ -20,15 +20,7 @@ const TETHER_ON_TRON: &str = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
 /// customers of the test environment see the bare address and no link.
 const TETHER_ON_NILE: &str = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf";
 
-/// The prefix of a CashAddr, which is the scheme of its URI. Source: the CashAddr specification, "Prefix".
-pub(super) fn cashaddr_prefix(network: Network) -> &'static str {
-    match network {
-        Main => "bitcoincash",
-        Test => "bchtest",
-    }
-}
-
-/// The chain ids that a URI of `asset` may name. Source: chainid.network.
+/// The chain ids that a URI of `asset` may name. Source: chainid.network; of a development node: Anvil, `--chain-id`.
 ///
 /// `Assumed:` the gateway's test environment uses BNB Chain's only public test network, and for Ethereum Sepolia, Hoodi or
 /// Holesky. Its text with another number would disprove it; then the attempt is blocked. No list of numbers that are
@@ -39,6 +31,7 @@ pub(super) fn chain_ids(asset: Asset, network: Network) -> &'static [&'static st
         (Asset::BNB, Test) => &["97"],
         (_, Main) => &["1"],
         (_, Test) => &["11155111", "560048", "17000"],
+        (_, Regtest) => &["31337"],
     }
 }
 
@@ -48,7 +41,7 @@ pub(super) fn chain_ids(asset: Asset, network: Network) -> &'static [&'static st
 /// does not watch.
 pub(super) fn unnamed_chain_id(asset: Asset, network: Network) -> Option<&'static str> {
     match network {
-        Main => chain_ids(asset, network).first().copied(),
+        Main | Regtest => chain_ids(asset, network).first().copied(),
         Test => None,
     }
 }
@@ -58,7 +51,7 @@ pub(super) fn unnamed_chain_id(asset: Asset, network: Network) -> Option<&'stati
 pub(super) fn erc20_contract(network: Network) -> Option<&'static str> {
     match network {
         Main => Some(TETHER_ON_ETHEREUM),
-        Test => None,
+        Test | Regtest => None,
     }
 }
 
@@ -69,7 +62,7 @@ pub(super) fn erc20_contract(network: Network) -> Option<&'static str> {
 pub(super) fn trc20_token(network: Network) -> &'static str {
     match network {
         Main => TETHER_ON_TRON,
-        Test => TETHER_ON_NILE,
+        Test | Regtest => TETHER_ON_NILE,
     }
 }
 

@@ -1,6 +1,6 @@
 mod payments;
 
-use Network::{Main, Test};
+use Network::{Main, Regtest, Test};
 use serde::Deserialize;
 
 use super::*;
@@ -22,6 +22,7 @@ fn address(asset: Asset, network: Network) -> &'static str {
         Asset::LTC => "ltc1qhdhvrwe6rgqns8fz28tee0hphr5x7ulw5exv4w",
         Asset::DOGE => "DD4KSSuBJqcjuTcvUg1CgUKeurPUFeEZkE",
         Asset::BCH if network == Test => "bchtest:pr6m7j9njldwwzlg9v7v53unlr4jkmx6eyvwc0uz5t",
+        Asset::BCH if network == Regtest => "bchreg:qqaz6s295ncfs53m86qj0uw6sl8u2kuw0ypvash69n",
         Asset::BCH => BCH,
         Asset::TRX | Asset::USDTTRC20 => TRON,
         _ => EVM,
@@ -46,7 +47,11 @@ impl Row {
         let mut all = Asset::ALL.into_iter();
         let asset = all.find(|asset| asset.crypto_code().as_str() == code);
         let asset = asset.unwrap_or_else(|| panic!("{line}"));
-        let network = if network == "main" { Main } else { Test };
+        let network = match network {
+            "main" => Main,
+            "test" => Test,
+            _ => Regtest,
+        };
         let named = |text: &str| {
             let address = address(asset, network);
             text.replace("<upper>", &address.to_uppercase())
@@ -114,6 +119,7 @@ BCH       main <bare-bch>                                                       
 BCH       main <to>?amount=0.5                                                      ok
 BCH       main <upper>?AMOUNT=0.5                                                   ok
 BCH       test <to>?amount=0.5                                                      ok
+BCH       regtest <to>?amount=0.5                                                   ok
 ETH       main <to>                                                                 ok
 ETH       main <lower>                                                              ok
 ETH       main ethereum:<to>?value=500000000000000000                               ok
@@ -190,6 +196,9 @@ ETH       test ethereum:<to>@11155111?value=5e17                                
 ETH       test ethereum:<to>@1?value=5e17                                           chain 1
 ETH       test ethereum:<to>@8453?value=5e17                                        chain 8453
 ETH       test ethereum:<to>@?value=5e17                                            chain
+ETH       regtest ethereum:<to>@31337?value=5e17                                    ok
+ETH       regtest ethereum:<to>@1?value=5e17                                        chain 1
+ETH       regtest ethereum:<to>@11155111?value=5e17                                 chain 11155111
 ETH       test ethereum:<to>@0xaa36a7?value=5e17                                    chain 0xaa36a7
 ETH       test ethereum:<to>@011155111?value=5e17                                   chain 011155111
 
@@ -284,6 +293,12 @@ USDTTRC20 test tron:<to>?token=<nile-token>                           <text>&amo
 USDTTRC20 test tron:<to>?token=<tether-on-tron>                       <to>
 # A token that the gateway has deployed itself.
 USDTTRC20 test tron:<to>?token=TY1DBj7Ys1bDcK37kwATaQpHxdTCnYrr1f     <to>
+BCH       regtest <to>                                                <to>?amount=0.5
+ETH       regtest <to> ethereum:<to>@31337?value=500000000000000000
+USDTERC20 regtest ethereum:<tether>@31337/transfer?address=<to>       <text>&uint256=500000
+# No text of a development node leads to a network that others watch.
+TRX       regtest tron:<to>?amount=0.5                                <to>
+USDTTRC20 regtest tron:<to>?token=<tether-on-tron>                    <to>
 ";
 
 #[test]

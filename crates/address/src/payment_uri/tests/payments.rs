@@ -227,6 +227,8 @@ fn a_transaction_of_tron_names_chain_contract_and_amount() {
         let coin = target(Asset::TRX, &text, Test);
         assert_eq!(coin.tron_transaction(due), Some(expected.clone()));
         assert_eq!(coin.uri(due), TRON);
+        let coin = target(Asset::TRX, &text, Regtest);
+        assert_eq!(coin.tron_transaction(due), None);
     }
     for (network, token, chain) in [
         (Main, TETHER_ON_TRON, "0x2b6653dc"),
