@@ -8,6 +8,7 @@ pub(crate) mod operator;
 pub(crate) mod secrets;
 pub(crate) mod settlements;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -57,6 +58,7 @@ pub(crate) struct Check {
 
 /// Reports the problems and the warnings. Nothing is started, and no order is written.
 pub(crate) fn check(check: &Check, loaded: Result<Config, Problems>, json: bool) -> ExitCode {
+    let mut addresses = BTreeMap::new();
     let (problems, warnings, stores) = match loaded {
         Err(problems) => (problems.0, Vec::new(), None),
         Ok(config) => {
@@ -66,6 +68,7 @@ pub(crate) fn check(check: &Check, loaded: Result<Config, Problems>, json: bool)
                 let found = found.iter().filter(move |finding| finding.status == status);
                 found.map(Finding::problem)
             };
+            addresses = config.gateway.first_addresses();
             match of(Status::Failed).collect::<Vec<_>>() {
                 failed if failed.is_empty() => {
                     let warnings = config.warnings.into_iter().chain(of(Status::Warning));
@@ -79,6 +82,7 @@ pub(crate) fn check(check: &Check, loaded: Result<Config, Problems>, json: bool)
         let report = json!({
             "ok": problems.is_empty(),
             "stores": stores,
+            "first_addresses": addresses,
             "problems": listed(&problems),
             "warnings": listed(&warnings),
         });
@@ -86,6 +90,9 @@ pub(crate) fn check(check: &Check, loaded: Result<Config, Problems>, json: bool)
     } else if let Some(stores) = stores {
         for Problem { key, message } in &warnings {
             eprintln!("Warning: {key}: {message}");
+        }
+        for (code, address) in &addresses {
+            println!("{code}: the first address is {address}. Compare it with the wallet's.");
         }
         println!("The configuration is complete: {stores} store(s).");
     } else {

@@ -4,6 +4,7 @@
 //! the checks. All checks run, and every problem is reported at once.
 
 pub(crate) mod catalog;
+mod deposit_keys;
 mod effective_settings;
 pub(crate) mod gateway;
 mod reference;

@@ -19,7 +19,7 @@ use miniscript::{Descriptor, DescriptorPublicKey, TranslateErr, Translator, tran
 
 pub use self::error::KeyError;
 use crate::Network;
-use crate::address::{of_evm_key, of_script, of_tron_key};
+use crate::address::{of_evm_key, of_script, of_tron_key, same};
 
 /// A public key, or several of one wallet, with the script that their addresses stand for.
 ///
@@ -84,6 +84,14 @@ impl DepositKey {
             _ => of_script(self.asset, self.network, &derived.script_pubkey()),
         };
         address.expect("only scripts with addresses are read")
+    }
+
+    /// Returns `true` if an intact address is the one at `/0/INDEX`, in whatever case it is written.
+    ///
+    /// # Panics
+    /// As [`DepositKey::address`].
+    pub fn derives(&self, index: u32, address: &str) -> bool {
+        same(self.asset, &self.address(index), address)
     }
 
     /// The descriptor with its checksum, for a node of Bitcoin's family; `None` for Ethereum's and Tron's chains.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use florin_address::{DepositKey, Network};
+use florin_checkout_api::Environment;
 use florin_gateway::{Credentials, NonceRule, Settings};
 use florin_money::{Amount, CryptoCode};
 use schemars::JsonSchema;
@@ -11,6 +13,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::config::Errors;
+use crate::config::deposit_keys::{DepositKeyTable, deposit_keys};
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret, secret_pair};
 use crate::config::web_address::web_address;
 
@@ -30,6 +33,19 @@ pub struct Gateway {
     pub(crate) poll_interval: Duration,
     /// What a transfer of an asset costs its sender, about, in US dollars.
     pub(crate) network_fees: BTreeMap<CryptoCode, Amount>,
+    /// Where its addresses are.
+    pub(crate) network: Network,
+    /// What the addresses of an asset must be derived from.
+    pub(crate) deposit_keys: BTreeMap<CryptoCode, DepositKey>,
+}
+
+impl Gateway {
+    /// The first address of each deposit key, by asset. A wallet shows it as its first one to receive with.
+    pub fn first_addresses(&self) -> BTreeMap<String, String> {
+        let keys = self.deposit_keys.iter();
+        keys.map(|(code, key)| (code.to_string(), key.address(0)))
+            .collect()
+    }
 }
 
 /// How the payment gateway is reached and asked.
@@ -73,8 +89,14 @@ pub(crate) struct GatewayTable {
     /// a POST alone.
     #[serde(default)]
     pub(crate) sign_put_body: bool,
+    /// `true` if the gateway's nodes are development nodes: regtest for Bitcoin's family, Anvil (chain 31337) for Ethereum's.
+    /// In the environment `test` alone.
+    #[serde(default)]
+    pub(crate) regtest: bool,
     #[serde(default)]
     pub(crate) network_fee: Vec<NetworkFeeTable>,
+    #[serde(default)]
+    pub(crate) deposit_key: Vec<DepositKeyTable>,
 }
 
 /// What a transfer of an asset costs its sender, about. The list of assets shows it; of an asset without one it shows none.
@@ -87,7 +109,11 @@ pub(crate) struct NetworkFeeTable {
     pub(crate) usd: String,
 }
 
-pub(crate) fn gateway(errors: &mut Errors, table: GatewayTable) -> Option<Gateway> {
+pub(crate) fn gateway(
+    errors: &mut Errors,
+    table: GatewayTable,
+    environment: Environment,
+) -> Option<Gateway> {
     let url = table
         .url
         .ok_or_else(|| "is required: the gateway's address".to_owned());
@@ -106,6 +132,8 @@ pub(crate) fn gateway(errors: &mut Errors, table: GatewayTable) -> Option<Gatewa
         .checkout_url
         .and_then(|text| errors.record("gateway.checkout_url", gateway_address(&text)));
     let network_fees = network_fees(errors, &table.network_fee);
+    let network = errors.record("gateway.regtest", network(environment, table.regtest))?;
+    let deposit_keys = deposit_keys(errors, table.deposit_key, network);
     let credentials = Credentials {
         api_key: api_key?,
         api_secret: api_secret?,
@@ -124,7 +152,20 @@ pub(crate) fn gateway(errors: &mut Errors, table: GatewayTable) -> Option<Gatewa
             table.poll_interval_seconds.unwrap_or(POLL_INTERVAL_SECONDS),
         ),
         network_fees,
+        network,
+        deposit_keys,
     })
+}
+
+fn network(environment: Environment, is_regtest: bool) -> Result<Network, String> {
+    match (environment, is_regtest) {
+        (Environment::Test, true) => Ok(Network::Regtest),
+        (Environment::Test, false) => Ok(Network::Test),
+        (Environment::Production, false) => Ok(Network::Main),
+        (Environment::Production, true) => {
+            Err("is for the environment test: leave it out in production".to_owned())
+        }
+    }
 }
 
 fn network_fees(errors: &mut Errors, tables: &[NetworkFeeTable]) -> BTreeMap<CryptoCode, Amount> {

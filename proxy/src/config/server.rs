@@ -12,6 +12,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use url::{Host, Url};
 
+use crate::config::deposit_keys::unchecked_page;
 use crate::config::effective_settings::Setting;
 use crate::config::gateway::{Gateway, GatewayTable, gateway};
 use crate::config::secrets::TokenKey;
@@ -246,7 +247,8 @@ pub(crate) fn check(
         errors.add("log", error);
     }
     let trusted_proxies = trusted_proxies(&mut errors, &file.trusted_proxies);
-    let gateway = gateway(&mut errors, file.gateway);
+    let gateway = gateway(&mut errors, file.gateway, environment);
+    warnings.extend(gateway.as_ref().and_then(unchecked_page));
     let tracing = tracing(&mut errors, &file.tracing);
     let mut stores = Vec::new();
     if file.store.is_empty() {

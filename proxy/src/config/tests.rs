@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 
+use florin_address::{DepositKey, Network};
 use florin_checkout_api::Environment;
+use florin_money::Asset;
 use secrecy::ExposeSecret as _;
 
 use super::*;
@@ -34,6 +36,9 @@ min = "2"
 max = "500"
 suggested = ["3", "5.50"]
 "#;
+
+/// The account of BIP-84's seed on the test network.
+const ACCOUNT: &str = "vpub5Y6cjg78GGuNLsaPhmYsiw4gYX3HoQiRBiSwDaBXKUafCt9bNwWQiitDk5VZ5BVxYnQdwoTyXSs2JHRPAgjAvtbBrf8ZhDYe2jWAqvZVnsc";
 
 const SERVER: &str = "postgres://florin:pw@127.0.0.1/florin";
 
@@ -92,6 +97,23 @@ fn what_is_set_holds() {
     assert_eq!(settings.requests_per_second, 3);
     assert_eq!(settings.nonces, florin_gateway::NonceRule::MustIncrease);
     assert!(settings.sign_put_body);
+    let key = format!("[[gateway.deposit_key]]\ncrypto_code = \"BTC\"\nkey = \"{ACCOUNT}\"");
+    let page = "checkout_url = \"https://checkout.example/pay\"";
+    for (before, network) in [("", Network::Test), ("regtest = true", Network::Regtest)] {
+        let text = with(&key, "[[store]]").replacen("api_key", &format!("{before}\napi_key"), 1);
+        let config = loaded(&text, &[]).unwrap();
+        assert_eq!(config.gateway.network, network);
+        let key = &config.gateway.deposit_keys[&Asset::BTC.crypto_code()];
+        let expected = DepositKey::parse(Asset::BTC, network, ACCOUNT).unwrap();
+        assert_eq!(key.address(0), expected.address(0));
+        assert!(config.warnings.is_empty() && !format!("{config:?}").contains("vpub"));
+        let config = loaded(
+            &text.replacen("api_key", &format!("{page}\napi_key"), 1),
+            &[],
+        )
+        .unwrap();
+        assert_eq!(config.warnings[0].key, "gateway.checkout_url");
+    }
     let theme = "theme = { preset = \"paper\", accent = \"#8C2\", on_accent = \"#ffffff\", \
                  text = \"light-dark(#14201b, #edf1ee)\", radius = \"0px\", \
                  font = \"'Iowan Old Style', Georgia, serif\", density = \"0.8\" }\n\
@@ -163,6 +185,13 @@ gateway.quote_ttl_seconds
     "secret"\n => "secret"\nquote_ttl_seconds = 9\n
 gateway.poll_interval_seconds
     "secret"\n => "secret"\npoll_interval_seconds = 61\n
+gateway.regtest
+    [gateway] => environment = "production"\npublic_url = "https://pay.example"\n[gateway]\nregtest = true
+gateway.deposit_key.BTC
+    [[store]] => [[gateway.deposit_key]]\ncrypto_code = "BTC"\n[[store]]
+    [[store]] => [[gateway.deposit_key]]\ncrypto_code = "BTC"\nkey = "xprv9xpXF"\n[[store]]
+gateway.deposit_key.XMR
+    [[store]] => [[gateway.deposit_key]]\ncrypto_code = "XMR"\nkey = "xpub6CatW"\n[[store]]
 gateway.nonces
     "secret"\n => "secret"\nnonces = "often"\n
 store.demo.origins

@@ -166,6 +166,7 @@ fn context<'a>(
         store: store_of(config, snapshot)?,
         checkout_url: config.gateway.checkout_url.as_ref(),
         environment: config.environment,
+        network: config.gateway.network,
         generation: config.generation,
         delayed: app.is_delayed(),
         now: app.now(),

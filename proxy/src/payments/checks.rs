@@ -1,7 +1,6 @@
 //! The checks that an invoice or a hosted session must pass before a customer sees it.
 
-use florin_address::{AddressError, Network, PaymentTarget, UriError};
-use florin_checkout_api::Environment;
+use florin_address::{AddressError, DepositKey, Network, PaymentTarget, UriError};
 use florin_gateway::HostedSession;
 use florin_money::{Amount, Asset, InvalidAmount};
 use florin_orders::{CustomTerms, Destination, Invoice, InvoiceId};
@@ -28,6 +27,12 @@ pub(crate) enum InvoiceMismatch {
     /// The address is not one of the asset's network, or its checksum is wrong.
     #[error("deposit_address: {0}")]
     Address(#[from] AddressError),
+    #[error("address_index is missing: gateway.deposit_key of this asset needs it")]
+    NoIndex,
+    #[error("address_index is {0:?}: no whole number below 2147483648")]
+    InvalidIndex(String),
+    #[error("deposit_address is not the address of index {0} of gateway.deposit_key")]
+    NotDerived(u32),
     /// The QR code names another payment, or carries a parameter that is not expected.
     #[error("qr_string: {0}")]
     Uri(#[from] UriError),
@@ -40,7 +45,8 @@ pub(crate) enum InvoiceMismatch {
 pub(crate) fn check_invoice(
     terms: &CustomTerms,
     response: &florin_gateway::Invoice,
-    environment: Environment,
+    network: Network,
+    deposit_key: Option<&DepositKey>,
     now: Timestamp,
 ) -> Result<florin_orders::Invoice, InvoiceMismatch> {
     let asset = Asset::of(&terms.crypto_code).ok_or(InvoiceMismatch::UnknownAsset)?;
@@ -71,8 +77,11 @@ pub(crate) fn check_invoice(
         &response.local_currency_code,
     )?;
     let address = &response.deposit_address;
-    florin_address::check(asset, address, network(environment))?;
-    target(asset, terms, address, &response.qr_string, environment)?;
+    florin_address::check(asset, address, network)?;
+    if let Some(key) = deposit_key {
+        check_derived(key, response)?;
+    }
+    target(asset, terms, address, &response.qr_string, network)?;
     let id = florin_orders::InvoiceId::parse(response.invoice_id.as_str())?;
     let place = Destination::Address {
         address: response.deposit_address.clone(),
@@ -99,16 +108,29 @@ pub(crate) fn target(
     terms: &CustomTerms,
     address: &str,
     qr_string: &str,
-    environment: Environment,
+    network: Network,
 ) -> Result<PaymentTarget, UriError> {
     let amount = terms.requested.amounts.crypto;
-    PaymentTarget::check(asset, qr_string, address, amount, network(environment))
+    PaymentTarget::check(asset, qr_string, address, amount, network)
 }
 
-pub(crate) fn network(environment: Environment) -> Network {
-    match environment {
-        Environment::Test => Network::Test,
-        Environment::Production => Network::Main,
+/// Checks that the address is the operator's: a gateway in other hands answers with its own.
+fn check_derived(
+    key: &DepositKey,
+    response: &florin_gateway::Invoice,
+) -> Result<(), InvoiceMismatch> {
+    let named = response.address_index.as_deref();
+    let named = named.ok_or(InvoiceMismatch::NoIndex)?;
+    let is_number = !named.is_empty() && named.bytes().all(|b| b.is_ascii_digit());
+    let index = named.parse().ok().filter(|_| is_number);
+    // Source: BIP-32: a public key derives no others.
+    let index: u32 = index
+        .filter(|index| *index < 1 << 31)
+        .ok_or_else(|| InvoiceMismatch::InvalidIndex(named.chars().take(40).collect()))?;
+    if key.derives(index, &response.deposit_address) {
+        Ok(())
+    } else {
+        Err(InvoiceMismatch::NotDerived(index))
     }
 }
 
@@ -242,17 +264,25 @@ mod tests {
         })
     }
 
-    fn checked(response: Value, environment: Environment) -> Result<Invoice, InvoiceMismatch> {
+    fn checked(response: Value, network: Network) -> Result<Invoice, InvoiceMismatch> {
+        checked_by(None, response, network)
+    }
+
+    fn checked_by(
+        key: Option<&DepositKey>,
+        response: Value,
+        network: Network,
+    ) -> Result<Invoice, InvoiceMismatch> {
         let InvoiceTerms::Custom(terms) = new_attempt(1).invoice else {
             panic!("the fixture is an attempt with an address");
         };
         let response = serde_json::from_value(response).unwrap();
-        check_invoice(&terms, &response, environment, NOW)
+        check_invoice(&terms, &response, network, key, NOW)
     }
 
     #[test]
     fn a_correct_invoice_is_kept_with_bounded_warnings() {
-        let invoice = checked(response(), Environment::Test).unwrap();
+        let invoice = checked(response(), Network::Test).unwrap();
         assert_eq!(invoice.expires_at, NOW + SignedDuration::from_mins(15));
         let Destination::Address {
             address,
@@ -288,20 +318,54 @@ mod tests {
         ] {
             let mut response = response();
             response[member] = json!(value);
-            let refused = checked(response, Environment::Test)
-                .unwrap_err()
-                .to_string();
+            let refused = checked(response, Network::Test).unwrap_err().to_string();
             assert!(refused.starts_with(member), "{member} {value}: {refused}");
         }
         let mut other = response();
         other["deposit_address"] = json!(other_address);
-        let refused = checked(other, Environment::Test).unwrap_err();
+        let refused = checked(other, Network::Test).unwrap_err();
         assert!(matches!(refused, InvoiceMismatch::Uri(_)), "{refused}");
-        let elsewhere = checked(response(), Environment::Production).unwrap_err();
+        let elsewhere = checked(response(), Network::Main).unwrap_err();
         assert!(
             matches!(elsewhere, InvoiceMismatch::Address(_)),
             "{elsewhere}"
         );
+    }
+
+    /// The account of BIP-84's seed on the test network.
+    const ACCOUNT: &str = "vpub5Y6cjg78GGuNLsaPhmYsiw4gYX3HoQiRBiSwDaBXKUafCt9bNwWQiitDk5VZ5BVxYnQdwoTyXSs2JHRPAgjAvtbBrf8ZhDYe2jWAqvZVnsc";
+    const ADDRESS_0: &str = "tb1q6rz28mcfaxtmd6v789l9rrlrusdprr9pqcpvkl";
+    const ADDRESS_7: &str = "tb1qfsryn6hh2yhpxpp7m9dh54x89wettyfk45jn6y";
+
+    #[test]
+    fn a_captured_gateway_redirects_no_payment() {
+        let key = DepositKey::parse(Asset::BTC, Network::Test, ACCOUNT).unwrap();
+        for (address, index, expected) in [
+            (ADDRESS_0, json!("0"), "ok"),
+            (ADDRESS_7, json!("7"), "ok"),
+            (&ADDRESS_7.to_uppercase(), json!("7"), "ok"),
+            (ADDRESS, json!("0"), "deposit_address"),
+            (ADDRESS_7, json!("0"), "deposit_address"),
+            (ADDRESS_0, json!(null), "address_index is missing"),
+            (ADDRESS_0, json!(0), "address_index is missing"),
+            (ADDRESS_0, json!(""), "address_index is \"\""),
+            (ADDRESS_0, json!("+0"), "address_index"),
+            (
+                ADDRESS_0,
+                json!("2147483648"),
+                "address_index is \"2147483648\"",
+            ),
+            (ADDRESS_0, json!("4294967296"), "address_index"),
+        ] {
+            let mut response = response();
+            response["deposit_address"] = json!(address);
+            response["address_index"] = index.clone();
+            response["qr_string"] = json!(format!("bitcoin:{address}?amount=0.00030973"));
+            checked(response.clone(), Network::Test).expect("no key refuses it");
+            let result = checked_by(Some(&key), response, Network::Test);
+            let found = result.map_or_else(|refused| refused.to_string(), |_| "ok".to_owned());
+            assert!(found.starts_with(expected), "{address} {index}: {found}");
+        }
     }
 
     fn session(page: &str, base: &str) -> Result<Invoice, SessionMismatch> {

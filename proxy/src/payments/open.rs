@@ -324,7 +324,10 @@ impl Call {
         match self {
             Self::Invoice { terms, request } => {
                 let invoice = gateway.create_invoice(request).await?;
-                let checked = check_invoice(terms, &invoice, app.config().environment, sent_at);
+                let config = app.config();
+                let key = config.gateway.deposit_keys.get(&terms.crypto_code);
+                let network = config.gateway.network;
+                let checked = check_invoice(terms, &invoice, network, key, sent_at);
                 let id = invoice.invoice_id.as_str().to_owned();
                 Ok((id, checked.map_err(Mismatch::from)))
             }

@@ -163,6 +163,7 @@ fn between(
 
 #[cfg(test)]
 mod tests {
+    use florin_address::Network;
     use florin_checkout_api::Environment;
     use florin_orders::{AttemptState, OrderStatus, PaymentState, fixtures};
     use jiff::SignedDuration;
@@ -186,6 +187,7 @@ mod tests {
             store,
             checkout_url: None,
             environment: Environment::Test,
+            network: Network::Test,
             generation: 0,
             delayed: false,
             now,

@@ -1,5 +1,6 @@
 //! An order as its customer sees it. Pure: a snapshot, the store, the time.
 
+use florin_address::Network;
 use florin_checkout_api::{
     AttemptView, BlockedReason, Confirmations, Environment, FailureReason, LineView, OrderView,
     OwedIn, StoreView,
@@ -34,6 +35,7 @@ pub(crate) struct ViewContext<'a> {
     /// Where the gateway's page must be; absent when no order is paid there.
     pub checkout_url: Option<&'a Url>,
     pub environment: Environment,
+    pub network: Network,
     pub generation: u64,
     /// `true` while payments are found later than planned.
     pub delayed: bool,
@@ -202,10 +204,9 @@ fn attempt_view(
     } else {
         remaining
     };
-    // The row may hold an invoice of another environment.
-    let target = asset.and_then(|asset| {
-        checks::target(asset, terms, address, qr_string, context.environment).ok()
-    });
+    // The row may hold an invoice of another network.
+    let target = asset
+        .and_then(|asset| checks::target(asset, terms, address, qr_string, context.network).ok());
     let written = target.as_ref();
     let is_partly_paid = !received.is_zero() && !due.is_zero();
     // Received and missing parts never add up to more than the price.

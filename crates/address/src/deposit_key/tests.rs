@@ -53,6 +53,7 @@ fn addresses_are_those_of_another_library() {
         for (index, address) in &row.addresses {
             assert_eq!(&key.address(*index), address, "{} {index}", row.key);
             assert_eq!(crate::check(key.asset, address, key.network), Ok(()));
+            assert!(key.derives(*index, address) && !key.derives(*index + 1, address));
         }
         *networks.entry(row.network).or_default() += 1;
     }

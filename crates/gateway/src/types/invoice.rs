@@ -39,6 +39,11 @@ pub struct Invoice {
     /// The asset to deposit. `Assumed:` its `crypto_code`; a symbol like `USDT` would disprove it.
     pub deposit_crypto: String,
     pub deposit_address: String,
+    /// Index of the address below the public key of the merchant's wallet; `None` of a gateway that has no such key.
+    ///
+    /// Source: none: it is Florin's own addition.
+    #[serde(default, deserialize_with = "lenient_text")]
+    pub address_index: Option<String>,
     /// What the QR code encodes: a payment URI with address and amount.
     pub qr_string: String,
     /// What to send, in the asset.

@@ -20,7 +20,6 @@ use crate::http::idempotency::{Caller, Done, Post, idempotent};
 use crate::http::middleware::ClientAddress;
 use crate::http::openapi::CHECKOUT;
 use crate::http::openapi::operation::{Auth, Operation, Types};
-use crate::payments::checks::network;
 use crate::payments::error::{PaymentError, log_rejection};
 use crate::payments::open::PaymentMethod;
 use crate::payments::view::owed_in;
@@ -307,7 +306,7 @@ async fn keep_refund_address(
     address: &str,
 ) -> Result<OrderView, ApiError> {
     let asset = owed_in(&before).ok_or(ApiError::NothingOwed)?;
-    let network = network(app.config().environment);
+    let network = app.config().gateway.network;
     florin_address::check(asset, address, network)
         .map_err(|error| ApiError::invalid("address", format!("It is refused: {error}.")))?;
     let storage = &app.storage;
