@@ -1,18 +1,11 @@
 /// Why a text is no key that deposits may be received with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// An extended private key.
-    #[error("{}", private("an extended private key"))]
-    ExtendedPrivate,
-    /// A private key as wallets of Bitcoin's family export it.
-    #[error("{}", private("a private key"))]
-    Wif,
-    /// 32 bytes, which may also be a public key without its sign.
-    #[error("{}", private("64 hexadecimal digits, as private keys have"))]
-    Hexadecimal,
-    /// Twelve words and more.
-    #[error("{}", private("seed words"))]
-    SeedWords,
+    /// What kind of secret it holds.
+    #[error(
+        "it holds {0}: write the account's public key. Move the coins to a new wallet if others can read this text"
+    )]
+    Private(&'static str),
     /// `tpub` on a main network.
     #[error(
         "it is a key of a test network: write the key of the main network, which begins with xpub, ypub or zpub"
@@ -72,10 +65,4 @@ pub enum KeyError {
     /// No rules for the asset.
     #[error("addresses of this asset cannot be derived")]
     NoRules,
-}
-
-fn private(what: &str) -> String {
-    format!(
-        "it holds {what}: write the account's public key. Move the coins to a new wallet if others can read this file"
-    )
 }

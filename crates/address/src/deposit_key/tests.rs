@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use KeyError::{
-    Branch, Checksum, ExtendedPrivate, Hardened, Hexadecimal, Malformed, OfMain, OfTest, Path,
-    Prefix, Script, SeedWords, Single, Unsaid, Wif,
+    Branch, Checksum, Hardened, Malformed, OfMain, OfTest, Path, Prefix, Private, Script, Single,
+    Unsaid,
 };
 use Network::{Main, Regtest, Test};
 use serde::Deserialize;
@@ -94,23 +94,23 @@ const POINT: &str = "0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b1
 
 /// The names above in braces stand for the keys.
 #[rustfmt::skip]
-const REFUSED: [(Asset, Network, &str, KeyError); 47] = [
-    (Asset::BTC, Main, "{XPRV}", ExtendedPrivate),
-    (Asset::BTC, Main, "{ZPRV}", ExtendedPrivate),
-    (Asset::ETH, Main, "{XPRV}", ExtendedPrivate),
-    (Asset::BTC, Main, "wpkh([73c5da0a/84'/0'/0']{XPRV}/0/*)", ExtendedPrivate),
-    (Asset::BTC, Main, "wsh(multi(1,{X84}/0/*,{XPRV}/0/*))", ExtendedPrivate),
+const REFUSED: [(Asset, Network, &str, KeyError); 48] = [
+    (Asset::BTC, Main, "{XPRV}", Private("an extended private key")),
+    (Asset::BTC, Main, "{ZPRV}", Private("an extended private key")),
+    (Asset::ETH, Main, "{XPRV}", Private("an extended private key")),
+    (Asset::BTC, Main, "wpkh([73c5da0a/84'/0'/0']{XPRV}/0/*)", Private("an extended private key")),
+    (Asset::BTC, Main, "wsh(multi(1,{X84}/0/*,{XPRV}/0/*))", Private("an extended private key")),
     // With a character too many, so that the checksum does not show what it is.
-    (Asset::BTC, Main, "{XPRV}x", ExtendedPrivate),
-    (Asset::LTC, Main, "Ltpv71G8qDifUiNet", ExtendedPrivate),
-    (Asset::DOGE, Main, "dgpv51eADS3spNJh9", ExtendedPrivate),
-    (Asset::BTC, Main, "{WIF}", Wif),
-    (Asset::BTC, Main, "wpkh({WIF})", Wif),
+    (Asset::BTC, Main, "{XPRV}x", Private("an extended private key")),
+    (Asset::LTC, Main, "Ltpv71G8qDifUiNet", Private("an extended private key")),
+    (Asset::DOGE, Main, "dgpv51eADS3spNJh9", Private("an extended private key")),
+    (Asset::BTC, Main, "{WIF}", Private("a private key")),
+    (Asset::BTC, Main, "wpkh({WIF})", Private("a private key")),
     // Without the mark of a compressed key.
-    (Asset::DOGE, Main, "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ", Wif),
-    (Asset::ETH, Main, "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80", Hexadecimal),
-    (Asset::TRX, Main, "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80", Hexadecimal),
-    (Asset::ETH, Main, "test test test test test test test test test test test junk", SeedWords),
+    (Asset::DOGE, Main, "5HueCGU8rMjxEXxiPuD5BDku4MkFqeZyd4dZ1jvhTVqvbTLvyTJ", Private("a private key")),
+    (Asset::ETH, Main, "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80", Private("64 hexadecimal digits, as private keys have")),
+    (Asset::TRX, Main, "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80", Private("64 hexadecimal digits, as private keys have")),
+    (Asset::ETH, Main, "test test test test test test test test test test test junk", Private("seed words")),
     (Asset::BTC, Main, "{TPUB}", OfTest),
     (Asset::BTC, Main, "wpkh({TPUB}/0/*)", OfTest),
     (Asset::ETH, Main, "{TPUB}", OfTest),
@@ -144,6 +144,8 @@ const REFUSED: [(Asset, Network, &str, KeyError); 47] = [
     (Asset::BTC, Main, "{ZPUB}x", Malformed),
     (Asset::BTC, Main, "bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu", Malformed),
     (Asset::BTC, Main, "wpkh({X84}", Malformed),
+    // A branch that asks for no signature.
+    (Asset::BTC, Main, "wsh(or_i(pk({X84}),older(5)))", Malformed),
 ];
 
 #[test]

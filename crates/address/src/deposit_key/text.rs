@@ -105,29 +105,32 @@ fn prefix(asset: Asset, version: &[u8]) -> Option<Prefix> {
 
 /// Fewest words of a seed. Source: BIP-39, "Generating the mnemonic".
 const SEED_WORDS: usize = 12;
+const EXTENDED_PRIVATE: KeyError = KeyError::Private("an extended private key");
 
 fn refuse_private(text: &str) -> Result<(), KeyError> {
     let is_word = |word: &str| word.chars().all(char::is_alphabetic);
     if text.split_whitespace().count() >= SEED_WORDS && text.split_whitespace().all(is_word) {
-        return Err(KeyError::SeedWords);
+        return Err(KeyError::Private("seed words"));
     }
     for token in tokens(text) {
         // `xprv` and its likes, `Ltpv`: noticed with a wrong checksum too.
         if token.get(1..4) == Some("prv") || token.get(2..4) == Some("pv") {
-            return Err(KeyError::ExtendedPrivate);
+            return Err(EXTENDED_PRIVATE);
         }
         let digits = token.strip_prefix("0x").unwrap_or(token);
         if digits.len() == 64 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(KeyError::Hexadecimal);
+            return Err(KeyError::Private(
+                "64 hexadecimal digits, as private keys have",
+            ));
         }
         match bs58::decode(token).with_check(None).into_vec().as_deref() {
             // Before a private key stands a zero in the place of a public key's sign.
             Ok(key) if key.len() == 78 && key.get(45) == Some(&0) => {
-                return Err(KeyError::ExtendedPrivate);
+                return Err(EXTENDED_PRIVATE);
             }
             // A version byte and 32 bytes, and 1 behind them for a compressed key.
             Ok([_, key @ ..]) if key.len() == 32 || key.len() == 33 && key.ends_with(&[1]) => {
-                return Err(KeyError::Wif);
+                return Err(KeyError::Private("a private key"));
             }
             _ => {}
         }
