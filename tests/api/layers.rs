@@ -225,7 +225,11 @@ const BROWSER: &str = "wasm32-unknown-unknown";
 #[test]
 fn crates_are_not_built_from_what_they_must_not_know() {
     for (package, target, forbidden) in [
-        ("florin-widget", BROWSER, &["tokio", "secrecy", "hmac", "miniscript"][..]),
+        (
+            "florin-widget",
+            BROWSER,
+            &["tokio", "secrecy", "hmac", "miniscript"][..],
+        ),
         ("florin-money", BROWSER, &INPUT_AND_OUTPUT),
         ("florin-money", SERVER, &INPUT_AND_OUTPUT),
         ("florin-checkout-api", BROWSER, &INPUT_AND_OUTPUT),

@@ -65,7 +65,7 @@ fn rustup(what: &str, rustup: Cmd<'_>) -> anyhow::Result<()> {
 }
 
 /// Installs what the tests use besides: browsers with their drivers, PostgreSQL, Prometheus, a reader of QR codes that is not
-/// ours, reverse proxies, and npm packages.
+/// ours, reverse proxies, a node of Litecoin, and npm packages.
 pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
     let needed = [
         ("chromium", "chromium"),
@@ -86,6 +86,7 @@ pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
         ("buildah", "buildah"),
         ("kubectl", "kubernetes-client"),
         ("pgbouncer", "pgbouncer"),
+        ("litecoind", "litecoind"),
     ];
     let missing = needed.map(|(program, package)| on_path(program).is_none().then_some(package));
     let missing: Vec<&str> = missing.into_iter().flatten().collect();

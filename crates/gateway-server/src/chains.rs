@@ -1,1 +1,6 @@
 //! The drivers of real chains.
+
+pub mod bitcoin;
+pub mod evm;
+pub mod json_rpc;
+pub mod tron;

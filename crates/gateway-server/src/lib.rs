@@ -20,6 +20,8 @@ pub mod chain;
 pub mod chains;
 mod clock;
 pub mod coin;
+pub mod commands;
+pub mod config;
 pub mod confirmations;
 #[cfg(test)]
 mod fixtures;
@@ -29,6 +31,8 @@ pub mod invoice;
 pub mod page;
 pub mod prices;
 mod rate_limit;
+pub mod rates;
+pub mod server;
 pub mod session;
 pub mod store;
 mod uri;

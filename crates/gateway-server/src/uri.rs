@@ -5,9 +5,12 @@ use florin_money::AmountText;
 use crate::chain::{Chain, Network};
 use crate::coin::Coin;
 
-/// The id of a chain of Ethereum's family. Source: the EIP-155 registry; anvil's own for a network of one's own machine.
-pub(crate) fn chain_id(chain: Chain, network: Network) -> u32 {
+/// The id of a chain of Ethereum's kind. Source: the EIP-155 registry; Tron's documentation for main and Nile; anvil's own
+/// for a network of one's own machine.
+pub(crate) fn chain_id(chain: Chain, network: Network) -> u64 {
     match (chain, network) {
+        (Chain::Tron, Network::Main) => 728_126_428,
+        (Chain::Tron, Network::Test) => 3_448_148_188,
         (_, Network::Regtest) => 31_337,
         (Chain::Bnb, Network::Main) => 56,
         (Chain::Bnb, Network::Test) => 97,

@@ -1,0 +1,414 @@
+//! Bitcoin's family: Bitcoin, Litecoin, Dogecoin and Bitcoin Cash, by the RPC of the merchant's own node.
+//!
+//! The node's wallet watches the addresses, and `listsinceblock` lists what they received. The cursor is a block so far below
+//! the tip that each look lists again every transfer which may still change. What the list does not show is asked for: whether
+//! a transfer without a block is in the mempool (it may be replaced, or spent twice), and why a known one is missing.
+//!
+//! A pruned node is enough. Source: Bitcoin Core's RPC reference, version 29; Litecoin Core 0.21; Dogecoin Core 1.14.
+
+mod answers;
+#[cfg(test)]
+mod tests;
+mod wallet;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use florin_address::DepositKey;
+use florin_money::{Asset, CryptoCode};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use self::answers::{ChainInfo, Entry, Header, MempoolEntry, MempoolInfo};
+use self::wallet::Wallet;
+use super::json_rpc::{Access, JsonRpc, RpcError};
+use crate::chain::{Chain, ChainDriver, ChainError, Changes, DEPTH, Look, Network, Tip, Transfer};
+use crate::clock::Clock;
+
+/// Headers that a node may be ahead of its blocks while it checks them.
+const MAX_BEHIND: u64 = 2;
+/// A block's time may be this far ahead. Source: Bitcoin Core, `MAX_FUTURE_BLOCK_TIME`.
+const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(2);
+/// `Assumed:` a transaction that this many blocks passed over has too low a fee. Disproved by invoices that fail although
+/// their transactions are mined soon after.
+const PASSED_OVER: u64 = 6;
+/// Times that a look is repeated because a block came while it was made.
+const ATTEMPTS: u32 = 5;
+/// The node does not know the block or the transaction.
+const NOT_FOUND: i64 = -5;
+/// The node starts.
+const IN_WARMUP: i64 = -28;
+
+/// The node and its wallet.
+#[derive(Clone, Debug)]
+pub struct NodeOptions {
+    /// Like `http://127.0.0.1:8332`.
+    pub url: String,
+    /// What opens it.
+    pub access: Access,
+    /// Name of the wallet that watches the addresses; it is created if it is not there. Dogecoin's node has one wallet, without
+    /// a name.
+    pub wallet: String,
+}
+
+/// A chain of Bitcoin's family.
+#[derive(Debug)]
+pub struct BitcoinDriver {
+    chain: Chain,
+    network: Network,
+    code: CryptoCode,
+    node: JsonRpc,
+    wallet: Wallet,
+    clock: Arc<dyn Clock>,
+}
+
+/// Why a look failed.
+enum NodeError {
+    Unreachable(String),
+    Unusable(String),
+}
+
+/// The cursor's block.
+struct Since {
+    hash: String,
+    time: i64,
+}
+
+impl BitcoinDriver {
+    /// A driver; the node is not called.
+    ///
+    /// # Errors
+    /// [`ChainError::Unusable`] if the chain is not of the family, or the node's address cannot be called.
+    pub fn new(
+        chain: Chain,
+        network: Network,
+        key: DepositKey,
+        options: NodeOptions,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, ChainError> {
+        let unusable = |detail: String| ChainError::Unusable {
+            chain: chain.as_str(),
+            detail,
+        };
+        let asset = match chain {
+            Chain::Bitcoin => Asset::BTC,
+            Chain::Litecoin => Asset::LTC,
+            Chain::Dogecoin => Asset::DOGE,
+            Chain::BitcoinCash => Asset::BCH,
+            _ => return Err(unusable("it is not of Bitcoin's family".to_owned())),
+        };
+        let node = JsonRpc::new(&options.url, options.access);
+        let node = node.map_err(|error| unusable(error.to_string()))?;
+        Ok(Self {
+            chain,
+            network,
+            code: asset.crypto_code(),
+            wallet: Wallet::new(options.wallet, chain, key, node.clone()),
+            node,
+            clock,
+        })
+    }
+
+    /// Searches the blocks from a height on for money at every address that is watched: those below `next_index` and some above.
+    /// It takes hours for years of blocks. The next look must be one without a cursor, so that it lists what was found.
+    ///
+    /// # Errors
+    /// The node cannot be believed, or no longer has the blocks.
+    pub async fn rescan(&self, from_height: u64, next_index: u32) -> Result<(), ChainError> {
+        let rescan = async {
+            self.check().await?;
+            let hash: String = self
+                .node
+                .call("getblockhash", &json!([from_height]))
+                .await?;
+            let time = self.header(&hash).await?.time;
+            self.wallet.rescan(next_index, time).await
+        };
+        rescan.await.map_err(|error: NodeError| self.error(error))
+    }
+
+    async fn look(&self, look: Look<'_>) -> Result<Changes, NodeError> {
+        self.check().await?;
+        let since = match look.cursor {
+            Some(cursor) => Some(self.since(cursor).await?),
+            None => None,
+        };
+        let time = since.as_ref().map(|since| since.time);
+        self.wallet.watch(look.next_index, time).await?;
+        for _ in 0..ATTEMPTS {
+            if let Some(changes) = self.attempt(look, since.as_ref()).await? {
+                return Ok(changes);
+            }
+        }
+        Err(NodeError::Unreachable(
+            "blocks come faster than they can be read".to_owned(),
+        ))
+    }
+
+    /// The cursor's block, which must be in the node's chain: a reorganisation below it, and a node that lost blocks, are for an
+    /// operator.
+    async fn since(&self, cursor: &str) -> Result<Since, NodeError> {
+        let header = match self.header(cursor).await {
+            Err(RpcError::Refused {
+                code: NOT_FOUND, ..
+            }) => None,
+            header => Some(header?),
+        };
+        match header.filter(|header| header.confirmations >= 0) {
+            Some(Header { hash, time, .. }) => Ok(Since { hash, time }),
+            None => Err(NodeError::Unusable(format!(
+                "its chain does not have block {cursor} of the last look: it lost blocks, or more than {DEPTH} were \
+                 replaced. Compare it with an explorer; if it is right, rescan from before that block"
+            ))),
+        }
+    }
+
+    /// One look; `None` if a block came while it was made and it may contradict itself.
+    async fn attempt(
+        &self,
+        look: Look<'_>,
+        since: Option<&Since>,
+    ) -> Result<Option<Changes>, NodeError> {
+        let listed = self
+            .wallet
+            .list(since.map(|since| since.hash.as_str()))
+            .await?;
+        let tip = self.tip_at(&listed.lastblock).await?;
+        let mut entries = Entries::default();
+        for entry in listed.transactions {
+            entries.add(&self.wallet, entry);
+        }
+        let missing = self.add_unlisted(look, &mut entries).await?;
+        let unconfirmed = entries.unconfirmed();
+        let mempool = self.mempool(&unconfirmed).await?;
+        if missing || mempool.len() < unconfirmed.len() {
+            let best: String = self.node.call("getbestblockhash", &json!([])).await?;
+            if best != tip.hash {
+                return Ok(None);
+            }
+            let info: MempoolInfo = self.node.call("getmempoolinfo", &json!([])).await?;
+            if !info.loaded {
+                return Err(NodeError::Unreachable(
+                    "it still reads its mempool".to_owned(),
+                ));
+            }
+        }
+        let transfers = self.transfers(entries, &mempool, &tip)?;
+        let ids: BTreeSet<&str> = transfers
+            .iter()
+            .map(|transfer| transfer.id.as_str())
+            .collect();
+        let gone = look.known.iter().map(|known| &known.id);
+        let gone = gone
+            .filter(|id| !ids.contains(id.as_str()))
+            .cloned()
+            .collect();
+        let height = tip.height.saturating_sub(DEPTH + 1);
+        let cursor: String = self.node.call("getblockhash", &json!([height])).await?;
+        Ok(Some(Changes {
+            cursor,
+            tip,
+            transfers,
+            gone,
+        }))
+    }
+
+    /// Adds what is known of known transfers that were not listed. Returns `true` if there are such.
+    async fn add_unlisted(&self, look: Look<'_>, entries: &mut Entries) -> Result<bool, NodeError> {
+        let known = look.known.iter().map(|known| known.id.as_str());
+        let unlisted = known.filter(|id| !entries.seen.contains(*id));
+        let hashes = unlisted.filter_map(|id| Some(id.split_once(':')?.0));
+        let hashes: BTreeSet<&str> = hashes.collect();
+        let transactions = self.wallet.transactions(hashes.iter().copied()).await?;
+        for (hash, transaction) in hashes.iter().zip(transactions) {
+            match transaction {
+                Ok(transaction) => {
+                    for entry in transaction.entries() {
+                        entries.add(&self.wallet, entry);
+                    }
+                }
+                // A wallet keeps every transaction that it saw.
+                Err(RpcError::Refused {
+                    code: NOT_FOUND, ..
+                }) => {
+                    return Err(NodeError::Unusable(format!(
+                        "its wallet lost transaction {hash}, as after a restore from an older backup: rescan"
+                    )));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(!hashes.is_empty())
+    }
+
+    /// Those of the transactions that are in the mempool, with the height at which they came in.
+    async fn mempool(&self, hashes: &BTreeSet<String>) -> Result<BTreeMap<String, u64>, NodeError> {
+        let params: Vec<Value> = hashes.iter().map(|hash| json!([hash])).collect();
+        let entries = self
+            .node
+            .batch::<MempoolEntry>("getmempoolentry", &params)
+            .await?;
+        let mut mempool = BTreeMap::new();
+        for (hash, entry) in hashes.iter().zip(entries) {
+            match entry {
+                Ok(entry) => drop(mempool.insert(hash.clone(), entry.height)),
+                Err(RpcError::Refused {
+                    code: NOT_FOUND, ..
+                }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(mempool)
+    }
+
+    fn transfers(
+        &self,
+        entries: Entries,
+        mempool: &BTreeMap<String, u64>,
+        tip: &Tip,
+    ) -> Result<Vec<Transfer>, NodeError> {
+        let mut transfers = Vec::new();
+        for (id, (index, entry)) in entries.ours {
+            let confirmations = u64::try_from(entry.confirmations).unwrap_or(0);
+            let entered = mempool.get(&entry.txid);
+            if confirmations == 0 && entered.is_none() {
+                continue;
+            }
+            let amount = entry.amount().map_err(NodeError::Unusable)?;
+            transfers.push(Transfer {
+                id,
+                code: self.code.clone(),
+                index,
+                address: self.wallet.derive(index),
+                amount,
+                block: (confirmations > 0).then(|| (tip.height + 1).saturating_sub(confirmations)),
+                low_fee: confirmations == 0
+                    && entered.is_some_and(|height| height + PASSED_OVER <= tip.height),
+                transaction_hash: entry.txid,
+            });
+        }
+        Ok(transfers)
+    }
+
+    /// Checks that the node is on the configured network and has its blocks.
+    async fn check(&self) -> Result<ChainInfo, NodeError> {
+        let info: ChainInfo = self.node.call("getblockchaininfo", &json!([])).await?;
+        let is_expected = match self.network {
+            Network::Main => info.chain == "main",
+            Network::Regtest => info.chain == "regtest",
+            // There are several, with the same addresses.
+            Network::Test => !matches!(info.chain.as_str(), "main" | "regtest"),
+        };
+        if !is_expected {
+            return Err(NodeError::Unusable(format!(
+                "its network is {:?}, and {:?} is configured: correct the node's address or the network",
+                info.chain, self.network
+            )));
+        }
+        if info.initialblockdownload || info.headers.saturating_sub(info.blocks) > MAX_BEHIND {
+            return Err(NodeError::Unusable(format!(
+                "it is behind, at block {} of {} or more: wait until it has them",
+                info.blocks, info.headers
+            )));
+        }
+        Ok(info)
+    }
+
+    async fn header(&self, hash: &str) -> Result<Header, RpcError> {
+        self.node.call("getblockheader", &json!([hash])).await
+    }
+
+    async fn tip_at(&self, hash: &str) -> Result<Tip, NodeError> {
+        let header = self.header(hash).await?;
+        let latest = self.clock.now().saturating_add(MAX_AHEAD);
+        let time = Timestamp::from_second(header.time).ok();
+        let time = time.filter(|time| latest.is_ok_and(|latest| *time <= latest));
+        let Some(time) = time else {
+            return Err(NodeError::Unusable(format!(
+                "the time of its newest block, {}, is more than two hours ahead: check the clocks of both machines",
+                header.time
+            )));
+        };
+        Ok(Tip {
+            height: header.height,
+            hash: header.hash,
+            time,
+        })
+    }
+
+    fn error(&self, error: NodeError) -> ChainError {
+        let chain = self.chain.as_str();
+        match error {
+            NodeError::Unreachable(detail) => ChainError::Unreachable { chain, detail },
+            NodeError::Unusable(detail) => ChainError::Unusable { chain, detail },
+        }
+    }
+}
+
+#[async_trait]
+impl ChainDriver for BitcoinDriver {
+    async fn issue(&self, index: u32) -> Result<String, ChainError> {
+        let address = self.wallet.address(index).await;
+        address.map_err(|error| self.error(error))
+    }
+
+    async fn changes(&self, look: Look<'_>) -> Result<Changes, ChainError> {
+        let changes = self.look(look).await;
+        changes.map_err(|error| {
+            self.wallet.forget();
+            self.error(error)
+        })
+    }
+
+    async fn tip(&self) -> Result<Tip, ChainError> {
+        let tip = async {
+            let info = self.check().await?;
+            self.tip_at(&info.bestblockhash).await
+        };
+        tip.await.map_err(|error| self.error(error))
+    }
+}
+
+/// What a wallet lists, by [`Transfer::id`].
+#[derive(Default)]
+struct Entries {
+    /// At addresses of ours, with their index.
+    ours: BTreeMap<String, (u32, Entry)>,
+    seen: BTreeSet<String>,
+}
+
+impl Entries {
+    fn add(&mut self, wallet: &Wallet, entry: Entry) {
+        let (Some(id), Some(address)) = (entry.id(), entry.receiver()) else {
+            return;
+        };
+        self.seen.insert(id.clone());
+        // A negative number: a block has another transaction with the same coins.
+        if entry.confirmations < 0 {
+            return;
+        }
+        if let Some(index) = wallet.index(address) {
+            self.ours.insert(id, (index, entry));
+        }
+    }
+
+    /// Transactions without a block, which need not be in the mempool.
+    fn unconfirmed(&self) -> BTreeSet<String> {
+        let entries = self.ours.values().map(|(_, entry)| entry);
+        let unconfirmed = entries.filter(|entry| entry.confirmations == 0);
+        unconfirmed.map(|entry| entry.txid.clone()).collect()
+    }
+}
+
+impl From<RpcError> for NodeError {
+    fn from(error: RpcError) -> Self {
+        match error {
+            RpcError::Unanswered { .. }
+            | RpcError::Refused {
+                code: IN_WARMUP, ..
+            } => Self::Unreachable(error.to_string()),
+            RpcError::Refused { .. } => Self::Unusable(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! Chains of Ethereum's kind: coins and tokens at addresses of one key, by the JSON-RPC of a node.
+//!
+//! Blocks are read one after another, each by its hash, and each must name the last one as its parent. Otherwise the driver
+//! returns to the last common block, at most [`DEPTH`] below; what only lost blocks had is gone. The first look begins that
+//! far below the node's last block.
+//!
+//! **Tokens** are read from the logs of the configured contracts: what the log says is the amount, so that a fee of the token
+//! counts for nothing. They are found at every index that was issued, and at some after it.
+//!
+//! **Coins** are read from the balance of each open address at each block, because a payment by a contract is neither a
+//! transaction to the address nor a log. An increase is a transfer; its transaction is named if one pays exactly this to the
+//! address. A decrease is the merchant's business: a payment in the same block counts less the decrease. An address is read
+//! while its invoice is open, and [`DEPTH`] blocks longer after a payment; it must not be opened again. A node without
+//! archive knows balances of late blocks only: while a look ends more than [`DEPTH`] blocks below the node's last block,
+//! balances are not read, and the tip stays where they were known. Transfers of tokens may then be above the tip.
+//!
+//! **Unconfirmed** transfers to open addresses are found in the block that the node prepares: direct calls of a token's
+//! `transfer`, and coins sent by a transaction. They say only what was announced. One is gone when another transaction has its
+//! sender's number, in a block or in the node's next one, or when the node has not had it for three blocks. A coin's is
+//! replaced by the transfer of its block in the same look.
+//!
+//! **Calls**: a look without a new block has four, and one more for each of: senders of unconfirmed transfers (in one
+//! request), transactions that the node's next block lacks (in one request). Each new block has one for its header, one for the
+//! logs, and with coins one request with as many calls as addresses are watched; a payment in coins one more. Requests have
+//! at most 100 calls.
+
+mod cursor;
+#[cfg(test)]
+pub(crate) mod fake;
+mod pending;
+#[cfg(test)]
+mod tests;
+mod walk;
+mod wire;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use florin_address::DepositKey;
+use florin_money::{Amount, CryptoCode};
+use jiff::SignedDuration;
+use parking_lot::{Mutex, MutexGuard};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use thiserror::Error;
+
+use self::cursor::Finished;
+use self::walk::Walk;
+use self::wire::{Address, Hash, Header, Quantity};
+use super::json_rpc::{Access, JsonRpc, RpcError, RpcSettingsError};
+#[cfg(doc)]
+use crate::chain::DEPTH;
+use crate::chain::{Chain, ChainDriver, ChainError, Changes, Look, Tip};
+use crate::clock::Clock;
+use crate::coin::Coin;
+
+/// Indexes after the last one issued whose tokens are found: the database may be older than the chain.
+const LOOK_AHEAD: u32 = 100;
+/// Indexes below this have an address.
+const INDEXES: u32 = 1 << 31;
+/// Public nodes refuse larger requests.
+const CALLS_IN_REQUEST: usize = 100;
+
+/// A chain of Ethereum's kind.
+#[derive(Debug)]
+pub struct EvmDriver {
+    chain: Chain,
+    chain_id: u64,
+    key: DepositKey,
+    node: JsonRpc,
+    coin: Option<Unit>,
+    tokens: BTreeMap<Address, Unit>,
+    max_age: Option<MaxAge>,
+    addresses: Mutex<Addresses>,
+}
+
+/// Settings that no driver can work with.
+#[derive(Debug, Error)]
+pub enum EvmSettingsError {
+    /// As the variant says.
+    #[error("the key is none of {0}: its addresses are of another form")]
+    Key(&'static str),
+    /// As the variant says.
+    #[error("the contract {1:?} of {0} is no address: write it as explorers do")]
+    Contract(CryptoCode, String),
+    /// Of the node's address.
+    #[error(transparent)]
+    Node(#[from] RpcSettingsError),
+}
+
+#[derive(Clone, Debug)]
+struct Unit {
+    code: CryptoCode,
+    decimals: u32,
+}
+
+#[derive(Debug)]
+struct MaxAge {
+    age: SignedDuration,
+    clock: Arc<dyn Clock>,
+}
+
+/// Those derived before, since each costs a multiplication on the curve.
+#[derive(Debug, Default)]
+struct Addresses {
+    texts: Vec<(String, Address)>,
+    indexes: HashMap<Address, u32>,
+}
+
+impl EvmDriver {
+    /// A driver for the coins that move on `chain`. Others of `coins` are left out.
+    ///
+    /// # Errors
+    /// The key's addresses or a token's contract are none of the chain; the node's address is none of HTTP.
+    pub fn new(
+        chain: Chain,
+        chain_id: u64,
+        key: DepositKey,
+        coins: Vec<Coin>,
+        node: &str,
+    ) -> Result<Self, EvmSettingsError> {
+        let first = key.address(0);
+        if Address::of_text(&first).is_none() || first.starts_with("0x") == (chain == Chain::Tron) {
+            return Err(EvmSettingsError::Key(chain.as_str()));
+        }
+        let mut driver = Self {
+            chain,
+            chain_id,
+            key,
+            node: JsonRpc::new(node, Access::Open)?,
+            coin: None,
+            tokens: BTreeMap::new(),
+            max_age: None,
+            addresses: Mutex::default(),
+        };
+        for coin in coins.into_iter().filter(|coin| coin.chain == chain) {
+            let unit = Unit {
+                code: coin.code,
+                decimals: coin.decimals,
+            };
+            let Some(contract) = coin.contract else {
+                driver.coin = Some(unit);
+                continue;
+            };
+            match Address::of_text(&contract) {
+                Some(address) => driver.tokens.insert(address, unit),
+                None => return Err(EvmSettingsError::Contract(unit.code, contract)),
+            };
+        }
+        Ok(driver)
+    }
+
+    /// The same driver, which refuses a node whose last block is older.
+    pub fn with_max_age(self, age: SignedDuration, clock: Arc<dyn Clock>) -> Self {
+        let max_age = Some(MaxAge { age, clock });
+        Self { max_age, ..self }
+    }
+
+    /// The last block of a node that can be used.
+    async fn latest(&self) -> Result<Finished, ChainError> {
+        let id: Quantity = self.ask("eth_chainId", &json!([])).await?;
+        if id.0 != u128::from(self.chain_id) {
+            return Err(self.unusable(format!(
+                "its chain id is {}, and {} is configured: name a node of that chain",
+                id.0, self.chain_id
+            )));
+        }
+        let syncing: Value = self.ask("eth_syncing", &json!([])).await?;
+        if syncing != Value::Bool(false) {
+            return Err(
+                self.unusable("it is still synchronising: wait until it is done".to_owned())
+            );
+        }
+        let latest = self.header("latest").await?;
+        let latest = latest.and_then(|header| Finished::of(&header));
+        let latest =
+            latest.ok_or_else(|| self.unusable("its last block cannot be read".to_owned()))?;
+        let time = latest.tip().time;
+        if let Some(MaxAge { age, clock }) = &self.max_age
+            && clock.now().duration_since(time) > *age
+        {
+            return Err(self.unusable(format!(
+                "its last block is of {time}: check that it has peers, and the clocks"
+            )));
+        }
+        Ok(latest)
+    }
+
+    async fn header(&self, which: &str) -> Result<Option<Header>, ChainError> {
+        let params = json!([which, false]);
+        self.ask("eth_getBlockByNumber", &params).await
+    }
+
+    async fn header_at(&self, height: u64) -> Result<Header, ChainError> {
+        let header = self.header(&format!("{height:#x}")).await?;
+        let header = header.filter(|header| header.height() == Some(height));
+        header.ok_or_else(|| {
+            self.unusable(format!(
+                "it does not have the block {height} below its last"
+            ))
+        })
+    }
+
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: &Value,
+    ) -> Result<T, ChainError> {
+        let answer = self.node.call(method, params).await;
+        answer.map_err(|error| self.unreachable(&error))
+    }
+
+    /// Calls a method once with each of the parameters.
+    async fn ask_each<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: &[Value],
+    ) -> Result<Vec<T>, ChainError> {
+        let mut answers = Vec::with_capacity(params.len());
+        for params in params.chunks(CALLS_IN_REQUEST) {
+            let batch = self.node.batch(method, params).await;
+            for answer in batch.map_err(|error| self.unreachable(&error))? {
+                answers.push(answer.map_err(|error| self.unreachable(&error))?);
+            }
+        }
+        Ok(answers)
+    }
+
+    fn unreachable(&self, error: &RpcError) -> ChainError {
+        ChainError::Unreachable {
+            chain: self.chain.as_str(),
+            detail: error.to_string(),
+        }
+    }
+
+    fn unusable(&self, detail: String) -> ChainError {
+        ChainError::Unusable {
+            chain: self.chain.as_str(),
+            detail,
+        }
+    }
+
+    /// The addresses below an index, at least.
+    fn addresses(&self, end: u32) -> MutexGuard<'_, Addresses> {
+        let mut addresses = self.addresses.lock();
+        let first = u32::try_from(addresses.texts.len()).unwrap_or(u32::MAX);
+        for index in first..end.min(INDEXES) {
+            let text = self.key.address(index);
+            let address = Address::of_text(&text).expect("the key's first address is of this form");
+            addresses.indexes.insert(address, index);
+            addresses.texts.push((text, address));
+        }
+        addresses
+    }
+
+    fn address(&self, index: u32) -> (String, Address) {
+        self.addresses(index + 1).texts[index as usize].clone()
+    }
+
+    fn index_of(&self, address: Address) -> Option<u32> {
+        let addresses = self.addresses.lock();
+        addresses.indexes.get(&address).copied()
+    }
+
+    /// A hash as the chain's explorers write it.
+    fn written(&self, hash: Hash) -> String {
+        let hash = hash.to_string();
+        match self.chain {
+            Chain::Tron => hash.trim_start_matches("0x").to_owned(),
+            _ => hash,
+        }
+    }
+}
+
+impl Unit {
+    /// `None` beyond what an amount can hold.
+    fn amount(&self, units: u128) -> Option<Amount> {
+        let width = usize::try_from(self.decimals).ok()?;
+        let digits = format!("{units:0>width$}", width = width + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - width);
+        let text = format!("{whole}.{fraction}");
+        Amount::parse(text.trim_end_matches('0').trim_end_matches('.')).ok()
+    }
+}
+
+#[async_trait]
+impl ChainDriver for EvmDriver {
+    /// Refuses an index whose address holds coins already: it was issued before the database was restored, and the coins
+    /// would pay the new invoice. The next index is free of it.
+    async fn issue(&self, index: u32) -> Result<String, ChainError> {
+        let (text, address) = self.address(index);
+        if self.coin.is_some() {
+            let balance: Quantity = self
+                .ask("eth_getBalance", &json!([address, "latest"]))
+                .await?;
+            if balance.0 > 0 {
+                return Err(self.unusable(format!(
+                    "the address of index {index} holds coins before it is issued: continue with the next index"
+                )));
+            }
+        }
+        Ok(text)
+    }
+
+    async fn changes(&self, look: Look<'_>) -> Result<Changes, ChainError> {
+        let latest = self.latest().await?;
+        let mut walk = Walk::begin(self, look, latest).await?;
+        walk.follow().await?;
+        walk.finish().await
+    }
+
+    async fn tip(&self) -> Result<Tip, ChainError> {
+        Ok(self.latest().await?.tip())
+    }
+}

@@ -1,0 +1,303 @@
+use florin_address::Network as AddressNetwork;
+use florin_money::Asset;
+use jiff::Timestamp;
+use std::time::Duration;
+
+use super::fake::{Block, Shared, log, start, word};
+use super::*;
+use crate::chain::Network;
+use crate::clock::Sleep;
+
+const KEY: &str = "xpub6BuRy7ZmkGfP2RWhoor1kWB1w9DvrtmJbFBvnC1bQ4SB5NbCHTyQYCJSXZtxDbFyHTmC7wkU2he3nYYdpZ3Vf6qUAkXSnL6RPif4BDtDEKr";
+const USDT: &str = "0xaa8e23fb1079ea71e0a56f48a2aa51851d8433d0";
+const LOOK: Look<'static> = Look {
+    cursor: None,
+    next_index: 2,
+    open: &[0, 1],
+    known: &[],
+};
+
+#[derive(Debug)]
+struct Fixed(Timestamp);
+
+impl Clock for Fixed {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+
+    fn sleep(&self, _: Duration) -> Sleep {
+        unreachable!("a driver does not wait")
+    }
+}
+
+async fn node() -> (Shared, EvmDriver, String) {
+    let (node, url) = start(1).await;
+    let key = DepositKey::parse(Asset::ETH, AddressNetwork::Main, KEY).unwrap();
+    let coins = [Asset::ETH, Asset::USDTERC20, Asset::BNB];
+    let coins = coins.map(|asset| Coin::listed(asset, Network::Test));
+    let driver = EvmDriver::new(Chain::Ethereum, 1, key, coins.to_vec(), &url).unwrap();
+    let address = driver.issue(0).await.unwrap();
+    (node, driver, address.to_ascii_lowercase())
+}
+
+#[tokio::test]
+async fn answers_that_contradict_themselves_conclude_nothing() {
+    let (_, _, ours) = node().await;
+    let header =
+        json!({"number": "0x1", "hash": word(1), "parentHash": word(7), "timestamp": "0x1"});
+    let other_number =
+        json!({"number": "0x7", "hash": word(7), "parentHash": word(6), "timestamp": "0x1"});
+    let latest =
+        json!({"number": "0x2", "hash": word(2), "parentHash": word(1), "timestamp": "0x1"});
+    let first =
+        json!({"number": "0x0", "hash": word(0), "parentHash": word(0), "timestamp": "0x1"});
+    let chain = [&latest, &first, &header].map(|header| json!({"result": header}));
+    let numbers = [&latest, &other_number].map(|header| json!({"result": header}));
+    let too_many = log(1, USDT, &ours, &"f".repeat(64));
+    let above_an_amount = log(1, USDT, &ours, "ffffffffffffffff");
+    for (method, answers, expected) in [
+        (
+            "eth_chainId",
+            &[json!({"result": "0x38"})][..],
+            "its chain id is 56, and 1 is configured",
+        ),
+        (
+            "eth_syncing",
+            &[json!({"result": {"currentBlock": "0x1"}})],
+            "still synchronising",
+        ),
+        (
+            "eth_getBlockByNumber",
+            &[json!({"result": null})],
+            "its last block cannot be read",
+        ),
+        (
+            "eth_getBlockByNumber",
+            &numbers,
+            "does not have the block 0",
+        ),
+        (
+            "eth_getBlockByNumber",
+            &chain,
+            "more than 100 blocks were replaced",
+        ),
+        (
+            "eth_getLogs",
+            &[json!({"error": {"code": -32000, "message": "unknown block"}})],
+            "unknown block",
+        ),
+        ("eth_getLogs", &[json!({"result": null})], "does not answer"),
+        (
+            "eth_getLogs",
+            &[json!({"result": [log(7, USDT, &ours, "1")]})],
+            "answers with those of 0x",
+        ),
+        (
+            "eth_getLogs",
+            &[json!({"result": [too_many]})],
+            "more than an amount can hold",
+        ),
+        (
+            "eth_getLogs",
+            &[json!({"result": [above_an_amount]})],
+            "more than an amount can hold",
+        ),
+        (
+            "eth_getBalance",
+            &[json!({"result": format!("0x1{}", "0".repeat(32))})],
+            "below 2^128",
+        ),
+    ] {
+        let (node, driver, _) = self::node().await;
+        node.lock().add(Block::default());
+        node.lock().answer(method, answers);
+        let error = driver.changes(LOOK).await.unwrap_err().to_string();
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+    let (_, driver, _) = node().await;
+    for cursor in [
+        "",
+        "{}",
+        r#"{"blocks":[],"complete":{"height":0,"hash":"","time":"2026-01-01T00:00:00Z"},"balances":{},"unconfirmed":{}}"#,
+    ] {
+        let look = Look {
+            cursor: Some(cursor),
+            ..LOOK
+        };
+        let error = driver.changes(look).await.unwrap_err().to_string();
+        assert!(
+            error.contains("the recorded cursor cannot be read"),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn old_tip_is_refused_where_an_age_is_configured() {
+    let block: Timestamp = "2026-01-28T05:08:31Z".parse().unwrap();
+    for (minutes, is_refused) in [(10, false), (11, true)] {
+        let (_, driver, _) = node().await;
+        let now = block + SignedDuration::from_mins(minutes);
+        let driver = driver.with_max_age(SignedDuration::from_mins(10), Arc::new(Fixed(now)));
+        let tip = driver.tip().await;
+        let refused = tip.is_err_and(|error| error.to_string().contains("its last block is of"));
+        assert_eq!(refused, is_refused, "{minutes} minutes");
+    }
+}
+
+#[tokio::test]
+async fn logs_that_do_not_count_are_left_out_and_those_of_one_transaction_are_one_transfer() {
+    let (node, driver, ours) = node().await;
+    let mut removed = log(1, USDT, &ours, "7");
+    removed["removed"] = json!(true);
+    let mut other = log(1, USDT, &ours, "5");
+    other["transactionHash"] = json!(word(0xbbbb));
+    let logs = vec![
+        removed,
+        log(1, "0x00000000000000000000000000000000000a11ce", &ours, "7"),
+        log(1, USDT, &ours, "1"),
+        log(1, USDT, &ours, "2"),
+        log(1, USDT, "0x00000000000000000000000000000000000a11ce", "7"),
+        other,
+    ];
+    node.lock().add(Block {
+        logs,
+        ..Block::default()
+    });
+    let found = driver.changes(LOOK).await.unwrap().transfers;
+    let amounts = found.iter().map(|transfer| transfer.amount.to_string());
+    assert_eq!(amounts.collect::<Vec<_>>(), ["0.000003", "0.000005"]);
+    assert_eq!(found[0].id, format!("{}:{USDT}:{ours}", word(0xaaaa)));
+    assert_eq!(found[0].address.to_ascii_lowercase(), ours);
+}
+
+#[tokio::test]
+async fn announced_amount_that_cannot_be_is_left_out() {
+    let (node, driver, ours) = node().await;
+    let to = format!("{:0>64}", ours.trim_start_matches("0x"));
+    let call = |nonce: u64, units: &str| {
+        json!({
+            "hash": word(nonce), "from": ours, "nonce": format!("{nonce:#x}"), "to": USDT, "value": "0x0",
+            "input": format!("0xa9059cbb{to}{units:0>64}"), "blockNumber": null,
+        })
+    };
+    let other_kind = json!({"type": "0x7e"});
+    let transactions = json!([
+        call(1, &"f".repeat(64)),
+        other_kind,
+        call(2, "0"),
+        call(3, "5")
+    ]);
+    let first = node.lock().header(0);
+    let pending = json!({"result": {"transactions": transactions}});
+    node.lock()
+        .answer("eth_getBlockByNumber", &[first.clone(), first, pending]);
+    node.lock()
+        .answer("eth_getTransactionCount", &[json!({"result": "0x3"})]);
+    let found = driver.changes(LOOK).await.unwrap().transfers;
+    let found = found
+        .iter()
+        .map(|transfer| (&*transfer.transaction_hash, transfer.block));
+    assert_eq!(found.collect::<Vec<_>>(), [(&*word(3), None)]);
+}
+
+/// As the module's documentation states.
+#[tokio::test]
+async fn calls_of_a_look_are_few() {
+    let (node, driver, _) = node().await;
+    let first = driver.changes(LOOK).await.unwrap().cursor;
+    let look = Look {
+        cursor: Some(&first),
+        ..LOOK
+    };
+    let idle = [
+        "eth_chainId",
+        "eth_syncing",
+        "eth_getBlockByNumber",
+        "eth_getBlockByNumber",
+    ];
+    node.lock().calls.clear();
+    driver.changes(look).await.unwrap();
+    assert_eq!(node.lock().calls, idle);
+    node.lock().add(Block {
+        balance: 1,
+        ..Block::default()
+    });
+    node.lock().calls.clear();
+    driver.changes(look).await.unwrap();
+    let block = [
+        "eth_getBlockByNumber",
+        "eth_getLogs",
+        "eth_getBalance",
+        "eth_getBalance",
+        "eth_getBlockByHash",
+    ];
+    let (before, after) = idle.split_at(3);
+    assert_eq!(node.lock().calls, [before, &block, after].concat());
+}
+
+#[test]
+fn settings_of_another_chain_are_refused() {
+    let key = |asset| DepositKey::parse(asset, AddressNetwork::Main, KEY).unwrap();
+    let other = |contract: &str| Coin {
+        contract: Some(contract.to_owned()),
+        ..Coin::listed(Asset::USDTERC20, Network::Main)
+    };
+    for (chain, asset, coin, node, expected) in [
+        (
+            Chain::Ethereum,
+            Asset::TRX,
+            other(USDT),
+            "http://localhost",
+            "the key is none of ethereum",
+        ),
+        (
+            Chain::Tron,
+            Asset::ETH,
+            other(USDT),
+            "http://localhost",
+            "the key is none of tron",
+        ),
+        (
+            Chain::Ethereum,
+            Asset::ETH,
+            other("USDT"),
+            "http://localhost",
+            "\"USDT\" of USDTERC20 is no address",
+        ),
+        (
+            Chain::Ethereum,
+            Asset::ETH,
+            other(USDT),
+            "localhost",
+            "must be like http://",
+        ),
+    ] {
+        let refused = EvmDriver::new(chain, 1, key(asset), vec![coin], node).unwrap_err();
+        assert!(
+            refused.to_string().contains(expected),
+            "{expected}: {refused}"
+        );
+    }
+}
+
+#[test]
+fn amounts_keep_every_digit() {
+    for (units, decimals, expected) in [
+        (1, 18, Some("0.000000000000000001")),
+        (1_500_000, 6, Some("1.5")),
+        (100, 0, Some("100")),
+        (100_000_000, 6, Some("100")),
+        (0, 6, Some("0")),
+        (u128::MAX, 18, None),
+        (1, 19, None),
+    ] {
+        let code = CryptoCode::parse("X").unwrap();
+        let amount = Unit { code, decimals }.amount(units);
+        assert_eq!(
+            amount.map(|amount| amount.to_string()).as_deref(),
+            expected,
+            "{units}"
+        );
+    }
+}

@@ -1,0 +1,122 @@
+//! Commands beside the server.
+
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+
+use crate::chain::Chain;
+use crate::clock::SystemClock;
+use crate::config::Config;
+use crate::server::open_store;
+
+/// Writes a configuration with new secrets.
+///
+/// # Errors
+/// The file is there already, or cannot be written.
+pub fn init(file: &Path) -> anyhow::Result<()> {
+    let [key, secret] = [12, 32].map(|bytes| {
+        let mut drawn = vec![0; bytes];
+        getrandom::fill(&mut drawn).expect("the operating system has randomness");
+        hex::encode(drawn)
+    });
+    let text = include_str!("commands/florin-gateway.toml")
+        .replace("API_KEY", &key)
+        .replace("API_SECRET", &secret);
+    let mut options = std::fs::OpenOptions::new();
+    let options = options.write(true).create_new(true).mode(0o600);
+    let name = file.display();
+    let mut written = options
+        .open(file)
+        .with_context(|| format!("{name} is not written, so that a file there stays as it is"))?;
+    written.write_all(text.as_bytes())?;
+    println!(
+        "{name} has a new key and secret.\n\
+         1. Write your public keys and your nodes into it.\n\
+         2. florin-gateway doctor\n\
+         3. Give the proxy url = \"http://127.0.0.1:8091/api\", api_key and api_secret in its section [gateway]."
+    );
+    Ok(())
+}
+
+/// Addresses that `doctor` shows.
+const SHOWN: u32 = 3;
+
+/// Asks every node, and shows the first addresses of each key.
+///
+/// # Errors
+/// Something is wrong; everything was tried.
+pub async fn doctor(config: &Config) -> anyhow::Result<()> {
+    let mut problems = 0;
+    match open_store(config).await {
+        Ok(_) => println!("ok       the database"),
+        Err(error) => {
+            problems += 1;
+            println!("problem  the database: {error:#}");
+        }
+    }
+    for chain in &config.chain {
+        let name = chain.name.as_str();
+        let driver = chain.driver(config.network, Arc::new(SystemClock));
+        let driver = driver.map_err(anyhow::Error::msg)?;
+        match driver.tip().await {
+            Ok(tip) => println!("ok       {name}: block {} of {}", tip.height, tip.time),
+            Err(error) => {
+                problems += 1;
+                println!("problem  {error}");
+            }
+        }
+        let key = chain
+            .deposit_key(config.network)
+            .map_err(anyhow::Error::msg)?;
+        println!("         Does your wallet show these as its first receiving addresses?");
+        for index in 0..SHOWN {
+            println!("         {index}  {}", key.address(index));
+        }
+    }
+    anyhow::ensure!(problems == 0, "{problems} of these must be mended");
+    Ok(())
+}
+
+/// Lists addresses with what arrived at them.
+///
+/// # Errors
+/// The database cannot be read.
+pub async fn addresses(config: &Config, unclaimed: bool) -> anyhow::Result<()> {
+    let store = open_store(config).await?;
+    println!("chain\tindex\taddress\tasset\treceived\tinvoice");
+    for row in store.addresses().await? {
+        if !unclaimed || row.invoice_id.is_none() {
+            let invoice = row.invoice_id.as_deref().unwrap_or("unclaimed");
+            println!(
+                "{}\t{}\t{}\t{}\t{}\t{invoice}",
+                row.chain, row.address_index, row.address, row.code, row.received
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Searches the blocks of a chain of Bitcoin's family again. The next look records what is found.
+///
+/// # Errors
+/// The node cannot search, or the chain is of another family.
+pub async fn rescan(config: &Config, chain: Chain, height: u64) -> anyhow::Result<()> {
+    let section = config.chain.iter().find(|section| section.name == chain);
+    let section =
+        section.with_context(|| format!("the configuration has no chain {}", chain.as_str()))?;
+    let key = section
+        .deposit_key(config.network)
+        .map_err(anyhow::Error::msg)?;
+    let driver = section.bitcoin_driver(key, config.network, Arc::new(SystemClock));
+    let store = open_store(config).await?;
+    let next_index = store.next_index(chain).await?;
+    let driver = driver.map_err(anyhow::Error::msg)?;
+    let driver = driver.context("this chain needs none: it continues at the block of the database")?;
+    driver.rescan(height, next_index).await?;
+    store.set_cursor(chain, "").await?;
+    println!("{} is read again from block {height} on.", chain.as_str());
+    Ok(())
+}

@@ -1,0 +1,357 @@
+//! The program's server: API, hosted page, health and metrics; the followers of the chains beside it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::Context as _;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{any, get};
+use axum::{Json, Router};
+use florin_money::{Amount, CryptoCode, Currency, Rounding};
+use reqwest::redirect::Policy;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::api::request::Call;
+use crate::api::respond;
+use crate::chain::{Chain, Network};
+use crate::clock::{Clock, SystemClock};
+use crate::config::Config;
+use crate::gateway::{Event, Gateway, Observer, Parts, Random};
+use crate::hosted;
+use crate::prices::{PriceSource, whole};
+use crate::rates::{self, Rates};
+use crate::store::Store;
+use crate::wire::Status;
+
+/// Between two looks at a chain.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+const SESSION_INTERVAL: Duration = Duration::from_secs(5);
+const CALLBACK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The fact of the database that names its network.
+const NETWORK: &str = "network";
+
+/// Opens the database of a configuration.
+///
+/// # Errors
+/// It cannot be opened, is of another network, or has addresses of another key.
+pub async fn open_store(config: &Config) -> anyhow::Result<Store> {
+    let store = Store::open(config.database_url()).await?;
+    let network = network_name(config.network);
+    match store.fact(NETWORK).await? {
+        None => store.set_fact(NETWORK, network).await?,
+        Some(other) if other != network => anyhow::bail!(
+            "the database is of the network {other}, and the configuration says {network}: name another database"
+        ),
+        Some(_) => {}
+    }
+    for chain in &config.chain {
+        let key = chain
+            .deposit_key(config.network)
+            .map_err(anyhow::Error::msg)?;
+        store.add_chain(chain.name, &key.address(0)).await?;
+    }
+    Ok(store)
+}
+
+fn network_name(network: Network) -> &'static str {
+    match network {
+        Network::Main => "main",
+        Network::Test => "test",
+        Network::Regtest => "regtest",
+    }
+}
+
+/// The prices of the sources, by this machine's clock.
+#[derive(Debug)]
+struct CurrentRates(Arc<Rates>);
+
+impl PriceSource for CurrentRates {
+    fn usd_price(&self, code: &CryptoCode) -> Option<Amount> {
+        let hundred = whole(100);
+        let asked = hundred.checked_add(self.0.options().markup_percent).ok()?;
+        let price = self.0.usd_price(code, SystemClock.now())?;
+        // A lower price of the asset: the customer sends more of it.
+        price.mul_div(hundred, asked, 8, Rounding::Down).ok()
+    }
+
+    fn per_usd(&self, currency: Currency) -> Option<Amount> {
+        self.0.local_per_usd(currency, SystemClock.now())
+    }
+}
+
+/// Ids that cannot be guessed.
+#[derive(Debug)]
+struct OsRandom;
+
+impl Random for OsRandom {
+    fn draw(&self, _: &str, _: u64) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).expect("the operating system has randomness");
+        bytes
+    }
+}
+
+/// Counts for `/metrics`.
+#[derive(Debug, Default)]
+struct Counts {
+    completed: AtomicU64,
+    failed: AtomicU64,
+    callbacks: AtomicU64,
+    callback_failures: AtomicU64,
+}
+
+impl Observer for Counts {
+    fn observe(&self, event: Event<'_>) {
+        let counted = match event {
+            Event::Status(change) => {
+                let (invoice_id, from, to) =
+                    (&change.invoice_id, change.from.as_str(), change.to.as_str());
+                tracing::info!(invoice_id, from, to, "invoice changed");
+                match change.to {
+                    Status::Completed => &self.completed,
+                    Status::Failed => &self.failed,
+                    _ => return,
+                }
+            }
+            Event::Callback(tried) if tried.rejection.is_some() => &self.callback_failures,
+            Event::Callback(_) => &self.callbacks,
+            Event::Chosen(_) => return,
+        };
+        counted.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The gateway of a configuration, and the rates to poll.
+async fn build(config: &Config) -> anyhow::Result<(Arc<Gateway>, Arc<Rates>, Arc<Counts>)> {
+    let store = open_store(config).await?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let mut drivers = BTreeMap::new();
+    for chain in &config.chain {
+        let driver = chain.driver(config.network, clock.clone());
+        drivers.insert(chain.name, driver.map_err(anyhow::Error::msg)?);
+    }
+    let options = config.options();
+    let symbols = options.coins.iter().map(|coin| coin.symbol.as_str());
+    let rates = Arc::new(Rates::new(
+        config.prices.clone(),
+        symbols,
+        options.local_currency,
+    )?);
+    let counts = Arc::new(Counts::default());
+    let parts = Parts {
+        store,
+        drivers,
+        price_source: Arc::new(CurrentRates(rates.clone())),
+        clock,
+        random: Arc::new(OsRandom),
+        observer: counts.clone(),
+    };
+    Ok((Arc::new(Gateway::new(options, parts)), rates, counts))
+}
+
+/// Serves until SIGTERM or SIGINT.
+///
+/// # Errors
+/// The database, a listener or a key cannot be used.
+pub async fn run(config: Config) -> anyhow::Result<()> {
+    let shutdown = CancellationToken::new();
+    cancel_on_signal(shutdown.clone())?;
+    // An error means that the process has one already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let (gateway, rates, counts) = build(&config).await?;
+    let public = bind(config.listen).await?;
+    let admin = bind(config.admin_listen).await?;
+    let client = reqwest::Client::builder().timeout(CALLBACK_TIMEOUT);
+    let client = client.redirect(Policy::none()).no_proxy().build()?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let followers = gateway
+        .chains()
+        .map(|chain| follow(&gateway, chain, &shutdown));
+    let followers = futures_util::future::join_all(followers);
+    tracing::info!(
+        "listening on {}, health and metrics on {}",
+        config.listen,
+        config.admin_listen
+    );
+    let api = Router::new()
+        .route("/api/{*path}", any(answer))
+        .merge(hosted::routes())
+        .with_state(gateway.clone());
+    let health = Router::new()
+        .route("/health", get(health))
+        .with_state(gateway.clone())
+        .merge(
+            Router::new()
+                .route("/metrics", get(metrics))
+                .with_state((gateway.clone(), counts)),
+        );
+    let (public, admin, _, (), (), ()) = tokio::join!(
+        serve(public, api, &shutdown),
+        serve(admin, health, &shutdown),
+        followers,
+        expire_sessions(&gateway, &shutdown),
+        crate::send_callbacks(gateway.clone(), client, shutdown.clone()),
+        rates::poll(rates::http_client()?, rates, clock, shutdown.clone()),
+    );
+    public.and(admin)
+}
+
+async fn bind(address: std::net::SocketAddr) -> anyhow::Result<TcpListener> {
+    let bound = TcpListener::bind(address).await;
+    bound.with_context(|| format!("cannot listen on {address}"))
+}
+
+/// A server that ends by an error ends the others.
+async fn serve(
+    listener: TcpListener,
+    app: Router,
+    shutdown: &CancellationToken,
+) -> anyhow::Result<()> {
+    let stop = shutdown.clone().cancelled_owned();
+    let served = axum::serve(listener, app)
+        .with_graceful_shutdown(stop)
+        .await;
+    shutdown.cancel();
+    served.context("the listener failed")
+}
+
+async fn answer(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let call = Call::read(&parts, body).await;
+    respond(&gateway, &call, gateway.now()).await
+}
+
+/// Reads a chain again and again. A failing look is logged by the gateway, once.
+async fn follow(gateway: &Gateway, chain: Chain, shutdown: &CancellationToken) {
+    let mut interval = tokio::time::interval(LOOK_INTERVAL);
+    interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            _ = interval.tick() => {}
+        }
+        let _logged = gateway.look(chain).await;
+    }
+}
+
+async fn expire_sessions(gateway: &Gateway, shutdown: &CancellationToken) {
+    let mut interval = tokio::time::interval(SESSION_INTERVAL);
+    loop {
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            _ = interval.tick() => {}
+        }
+        if let Err(error) = gateway.expire_sessions().await {
+            tracing::error!("{error}");
+        }
+    }
+}
+
+/// 200 while every chain can be read and the database answers; 503 with what is wrong.
+async fn health(State(gateway): State<Arc<Gateway>>) -> Response {
+    let failing = gateway.failing();
+    let database = gateway.store().count_invoices().await.err();
+    let is_well = failing.is_empty() && database.is_none();
+    let chains: BTreeMap<_, _> = failing
+        .iter()
+        .map(|(chain, why)| (chain.as_str(), why))
+        .collect();
+    let body = json!({
+        "status": if is_well { "ok" } else { "failing" },
+        "chains": chains,
+        "database": database.map(|error| error.to_string()),
+    });
+    let status = if is_well {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    (status, Json(body)).into_response()
+}
+
+/// The text format of Prometheus.
+async fn metrics(
+    State((gateway, counts)): State<(Arc<Gateway>, Arc<Counts>)>,
+) -> Result<String, StatusCode> {
+    let failed = |_| StatusCode::SERVICE_UNAVAILABLE;
+    let mut text = String::new();
+    let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let addresses = gateway.store().addresses().await.map_err(failed)?;
+    let unclaimed = addresses
+        .iter()
+        .filter(|row| row.invoice_id.is_none())
+        .count();
+    let rows = [
+        (
+            "florin_gateway_invoices_completed_total",
+            "counter",
+            count(&counts.completed),
+        ),
+        (
+            "florin_gateway_invoices_failed_total",
+            "counter",
+            count(&counts.failed),
+        ),
+        (
+            "florin_gateway_callbacks_total",
+            "counter",
+            count(&counts.callbacks),
+        ),
+        (
+            "florin_gateway_callback_failures_total",
+            "counter",
+            count(&counts.callback_failures),
+        ),
+        (
+            "florin_gateway_invoices",
+            "gauge",
+            gateway.store().count_invoices().await.map_err(failed)?,
+        ),
+        (
+            "florin_gateway_unclaimed_addresses",
+            "gauge",
+            u64::try_from(unclaimed).unwrap_or(u64::MAX),
+        ),
+    ];
+    for (name, kind, value) in rows {
+        let _infallible = writeln!(text, "# TYPE {name} {kind}\n{name} {value}");
+    }
+    let failing = gateway.failing();
+    let _infallible = writeln!(text, "# TYPE florin_gateway_chain_up gauge");
+    for chain in gateway.chains() {
+        let up = u8::from(!failing.contains_key(&chain));
+        let name = chain.as_str();
+        let _infallible = writeln!(text, "florin_gateway_chain_up{{chain=\"{name}\"}} {up}");
+        if let Some(tip) = gateway.store().tip(chain).await.map_err(failed)? {
+            let (height, time) = (tip.height, tip.time.as_second());
+            let _infallible = writeln!(
+                text,
+                "florin_gateway_chain_height{{chain=\"{name}\"}} {height}\n\
+                 florin_gateway_chain_tip_time_seconds{{chain=\"{name}\"}} {time}"
+            );
+        }
+    }
+    Ok(text)
+}
+
+fn cancel_on_signal(shutdown: CancellationToken) -> anyhow::Result<()> {
+    let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be handled")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be handled")?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        shutdown.cancel();
+    });
+    Ok(())
+}

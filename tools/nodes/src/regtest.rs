@@ -1,0 +1,163 @@
+//! A node of Bitcoin's family on its network `regtest`, with a wallet that has coins and pays.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use florin_gateway_server::chains::json_rpc::{Access, JsonRpc};
+use florin_gateway_server::clock::{Clock as _, SystemClock};
+use florin_postgres::free_port;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const PASSWORD: &str = "regtest";
+/// After these the first ten rewards may be spent. Litecoin's network stops at block 431, where it needs a block that its node
+/// does not make.
+const BLOCKS: u32 = 110;
+/// Options that one of the nodes does not know are ignored in a file. Litecoin's node replaces nothing unless it is asked to.
+const CONFIGURATION: &str = "regtest=1\n[regtest]\nmempoolreplacement=1\n";
+/// The node may take this many pauses until it answers.
+const PAUSES: u32 = 600;
+const PAUSE: Duration = Duration::from_millis(50);
+const WALLET: &str = "payer";
+
+/// A running node; it is killed when dropped.
+#[derive(Debug)]
+pub struct RegtestNode {
+    program: PathBuf,
+    folder: TempDir,
+    port: u16,
+    child: Child,
+    rpc: JsonRpc,
+    payer: JsonRpc,
+}
+
+impl RegtestNode {
+    /// Starts `litecoind`, `bitcoind` or another program with the same options, with coins in its wallet.
+    pub async fn start(program: &Path) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir()?;
+        std::fs::write(folder.path().join("node.conf"), CONFIGURATION)?;
+        let port = free_port();
+        let rpc = JsonRpc::new(
+            &format!("http://payer:{PASSWORD}@127.0.0.1:{port}"),
+            Access::Open,
+        )?;
+        let mut node = Self {
+            program: program.to_owned(),
+            child: spawn(program, folder.path(), port)?,
+            folder,
+            port,
+            payer: rpc.at(&format!("/wallet/{WALLET}")),
+            rpc,
+        };
+        node.wait_until_ready().await?;
+        node.call::<Value>("createwallet", json!([WALLET])).await?;
+        node.mine(BLOCKS).await?;
+        Ok(node)
+    }
+
+    /// With user and password.
+    pub fn url(&self) -> String {
+        format!("http://payer:{PASSWORD}@127.0.0.1:{}", self.port)
+    }
+
+    /// Calls a method of the node.
+    pub async fn call<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: Value,
+    ) -> anyhow::Result<T> {
+        Ok(self.rpc.call(method, &params).await?)
+    }
+
+    /// Calls a method of the wallet that pays.
+    pub async fn payer<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: Value,
+    ) -> anyhow::Result<T> {
+        Ok(self.payer.call(method, &params).await?)
+    }
+
+    /// Mines blocks with what is in the mempool; their hashes.
+    pub async fn mine(&self, blocks: u32) -> anyhow::Result<Vec<String>> {
+        let address: String = self.payer("getnewaddress", json!([])).await?;
+        self.call("generatetoaddress", json!([blocks, address]))
+            .await
+    }
+
+    /// Pays an amount from the wallet; the transaction's hash. Its fee may be raised by `bumpfee`.
+    pub async fn pay(&self, address: &str, amount: &str) -> anyhow::Result<String> {
+        self.payer("sendtoaddress", json!([address, amount])).await
+    }
+
+    /// Ends the node as its operator does.
+    pub async fn stop(&mut self) -> anyhow::Result<()> {
+        self.call::<Value>("stop", json!([])).await?;
+        for _ in 0..PAUSES {
+            if self.child.try_wait()?.is_some() {
+                return Ok(());
+            }
+            SystemClock.sleep(PAUSE).await;
+        }
+        anyhow::bail!("the node does not stop")
+    }
+
+    /// Starts the node again, after [`Self::stop`].
+    pub async fn start_again(&mut self) -> anyhow::Result<()> {
+        self.child = spawn(&self.program, self.folder.path(), self.port)?;
+        self.wait_until_ready().await?;
+        let loaded: Vec<String> = self.call("listwallets", json!([])).await?;
+        if !loaded.iter().any(|name| name == WALLET) {
+            self.call::<Value>("loadwallet", json!([WALLET])).await?;
+        }
+        Ok(())
+    }
+
+    async fn wait_until_ready(&mut self) -> anyhow::Result<()> {
+        for _ in 0..PAUSES {
+            let ended = self.child.try_wait()?;
+            ensure!(
+                ended.is_none(),
+                "{} ended: {ended:?}",
+                self.program.display()
+            );
+            let mempool: Option<Value> = self.call("getmempoolinfo", json!([])).await.ok();
+            if mempool.is_some_and(|mempool| mempool["loaded"] == true) {
+                return Ok(());
+            }
+            SystemClock.sleep(PAUSE).await;
+        }
+        anyhow::bail!("{} does not answer", self.program.display())
+    }
+}
+
+impl Drop for RegtestNode {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn spawn(program: &Path, folder: &Path, port: u16) -> anyhow::Result<Child> {
+    let mut command = Command::new(program);
+    command
+        .args([
+            "-conf=node.conf",
+            "-server",
+            "-listen=0",
+            "-dnsseed=0",
+            "-printtoconsole=0",
+        ])
+        .args(["-rpcuser=payer", "-walletrbf=1", "-fallbackfee=0.0002"])
+        .arg(format!("-rpcpassword={PASSWORD}"))
+        .arg(format!("-rpcport={port}"))
+        .arg(format!("-datadir={}", folder.display()))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let child = command.spawn();
+    child.with_context(|| format!("{} cannot be started", program.display()))
+}
