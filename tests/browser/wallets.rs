@@ -146,7 +146,7 @@ async fn the_keyboard_pays_usdt_by_a_wallet(engine: Engine) {
     chain.mine(1).await;
     wait_for_text_in_focus(&browser, "Payment found").await;
     chain.mine(2).await;
-    wait_for_text_in_focus(&browser, "$12.50 paid").await;
+    wait_for_text_in_focus(&browser, "\u{2066}$12.50\u{2069} paid").await;
     assert_eq!(asked(&browser, "eth_requestAccounts").await, 1);
     assert_eq!(asked(&browser, "eth_sendTransaction").await, 1);
     assert_eq!(chain.sent().await, 1);

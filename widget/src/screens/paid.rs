@@ -7,7 +7,7 @@ use super::receipt::{AskForEmail, PrintButton, ReceiptSheet};
 use super::refund::AskForRefundAddress;
 use crate::components::{
     CopyButton, Drawing, ExplorerLink, Hash, HelpLink, Look, Ltr, NewPurchaseButton, ReturnLink,
-    Sentence, TICK, coins,
+    Sentence, TICK, coins, isolated,
 };
 use crate::i18n::{I18n, use_i18n};
 use crate::state::use_checkout;
@@ -39,7 +39,7 @@ pub(super) fn Paid() -> impl IntoView {
             .order
             .with(|order| order.as_ref().is_some_and(|order| order.reverted))
     });
-    let price = checkout.money(order.amount.as_str());
+    let price = isolated(&checkout.money(order.amount.as_str()));
     let heading = move || {
         if is_reverted.get() {
             i18n.text("payment_problem")
