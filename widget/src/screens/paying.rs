@@ -9,9 +9,9 @@ use leptos::prelude::*;
 
 use super::instructions::WhatToSend;
 use crate::components::{
-    Button, CheckedAgo, Countdown, Heading, HelpLink, HostedPageLink, Look, Ltr, NewSessionButton,
-    OrderReference, OtherAssetButton, ReturnLink, Sentence, Transaction, coins, focus, hosted_page,
-    isolated, send_more,
+    Button, CheckedAgo, Countdown, Heading, HelpLink, HostedPageLink, Look, NewSessionButton,
+    OrderReference, OtherAssetButton, ReturnLink, Transaction, coins, focus, hosted_page, isolated,
+    send_more,
 };
 use crate::format::networks::coin_name;
 use crate::i18n::{I18n, use_i18n};
@@ -174,9 +174,7 @@ fn Part() -> impl IntoView {
                 <progress value=received.clone() max=amount></progress>
                 {i18n.text_with("part_bar", &values)}
             </label>
-            <Sentence key="part_received">
-                <Ltr text=coins(&received, &asset) />
-            </Sentence>
+            <p>{i18n.text("send_rest")}</p>
         }
     }
 }
