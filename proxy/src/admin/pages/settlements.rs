@@ -79,7 +79,7 @@ pub(crate) async fn page(
                     @for line in &report.lines {
                         tr {
                             th scope="row" data-label="Order" {
-                                a href={ (base) "/orders/" (line.order) } { (line.reference) }
+                                a href={ (base) "/orders/" (line.order) } { (pages::id(&line.reference)) }
                                 span.muted.sub { (line.title) }
                             }
                             td data-label="What" { (line.kind) }
@@ -88,7 +88,7 @@ pub(crate) async fn page(
                                 (line.amount_in_crypto) " " (line.asset)
                                 span.muted.sub { (line.network) }
                             }
-                            td data-label="When" { (line.at_there) }
+                            td data-label="When" { (line.at_there.replace('T', " ")) }
                         }
                     }
                 }
