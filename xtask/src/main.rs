@@ -132,12 +132,14 @@ fn build(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
 fn pictures(workspace: &Workspace, args: &PictureArgs) -> anyhow::Result<()> {
     setup::set_up(workspace)?;
     setup::install_for_tests(workspace)?;
+    setup::install_font(workspace)?;
     bundle::make(workspace, Variant::Release)?;
     let folder = workspace.target.join("pictures");
     workspace.sh.remove_path(&folder)?;
     workspace
         .cargo("test --locked --quiet --package florin-tests --test browser -- --ignored --exact gallery::pictures_of_every_state")
         .env("FLORIN_PICTURES", &folder)
+        .env("FONTCONFIG_FILE", workspace.root.join("tests/browser/fonts.conf"))
         .env("FLORIN_PICTURES_ONLY", &args.only)
         .env("FLORIN_PICTURES_LOOK", &args.look)
         .run()?;

@@ -3,7 +3,7 @@
 mod packages;
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use xshell::{Cmd, cmd};
@@ -102,6 +102,18 @@ pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
     npm(workspace, "tests/npm")?;
     npm(workspace, "tests/receivers")?;
     python_library(workspace)
+}
+
+/// For the pictures, which show a font near to those of customers' systems.
+pub(crate) fn install_font(workspace: &Workspace) -> anyhow::Result<()> {
+    if Path::new("/usr/share/fonts/opentype/inter").exists() {
+        return Ok(());
+    }
+    apt_install(
+        workspace,
+        &["fonts-inter"],
+        "the pictures are taken in Inter",
+    )
 }
 
 pub(crate) fn install_postgresql(workspace: &Workspace, why: &str) -> anyhow::Result<()> {
