@@ -14,7 +14,7 @@ use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use florin_gateway::Health;
+use florin_gateway_client::Health;
 use florin_storage::{DecideError, StorageError};
 use serde_json::{Value, json};
 

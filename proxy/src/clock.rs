@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-pub use florin_gateway::{Clock, Random};
+pub use florin_gateway_client::{Clock, Random};
 use jiff::{SignedDuration, Timestamp};
 
 /// A larger difference between this machine's clock and the gateway's is reported. The gateway's own limit is wider

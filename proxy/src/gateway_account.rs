@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use florin_gateway::{
+use florin_gateway_client::{
     AccountRow, AccountRowError, AccountState, AccountStep, Client, Clock, NewAccountState,
     Settings, SettingsError,
 };

@@ -35,7 +35,7 @@ use std::{fmt, io};
 
 use anyhow::Context as _;
 use clap::{CommandFactory as _, Parser, Subcommand};
-use florin_gateway::Client;
+use florin_gateway_client::Client;
 use florin_proxy::clock::{SystemClock, SystemRandom};
 use florin_proxy::config::{Config, Problem, admin_address, load, reference, reference_json};
 use florin_proxy::webhooks::WebhookSender;

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use florin_gateway::{
+use florin_gateway_client::{
     CallError, CheckoutRequest, Clock, ConfirmRequest, Confirmed, Credentials, Health,
     HostedSession, Invoice, InvoiceId, InvoiceRequest, InvoiceResponse, PaymentGateway, Prices,
     Priority, RawRequest, SettingsError, with_traceparent,

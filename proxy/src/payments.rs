@@ -19,7 +19,7 @@ use WarningKind::{
     Confirmations, Expiry, LatePrice, NetworkFee, OnlyThisAsset, Other, WrongNetwork,
 };
 use florin_checkout_api::{Warning, WarningKind};
-use florin_gateway::{ConfirmRequest, InvoiceId};
+use florin_gateway_client::{ConfirmRequest, InvoiceId};
 use florin_orders::{Invoice, Snapshot};
 use tracing::Instrument as _;
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use florin_gateway::{CallError, Clock, PaymentGateway};
+use florin_gateway_client::{CallError, Clock, PaymentGateway};
 use florin_money::CryptoCode;
 use florin_orders::{AttemptId, OrderId, Reference, StoreId, Stretch};
 use florin_storage::Storage;

@@ -9,7 +9,7 @@ pub(crate) mod webhook_dispatcher;
 use std::sync::Arc;
 use std::time::Duration;
 
-use florin_gateway::{Endpoint, RawRequest};
+use florin_gateway_client::{Endpoint, RawRequest};
 use florin_money::Currency;
 use florin_orders::EventType;
 use florin_storage::StorageError;

@@ -4,7 +4,7 @@
 use std::future::Future;
 
 use async_trait::async_trait;
-use florin_gateway::{AccountRow, AccountRowError, AccountState, AccountStep};
+use florin_gateway_client::{AccountRow, AccountRowError, AccountState, AccountStep};
 use florin_orders::{
     Abandoned, Aggregate, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt,
     NewOrder, NewRefund, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,

@@ -10,7 +10,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::Request;
 use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, ORIGIN};
-use florin_gateway::{Client, Settings};
+use florin_gateway_client::{Client, Settings};
 use florin_invariants::Restore;
 use florin_proxy::config::load;
 use florin_proxy::{Core, Dependencies};

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
-use florin_gateway::{AmbiguousOutcome, CallError, Method, RawResponse, SignedRequest, Transport};
+use florin_gateway_client::{
+    AmbiguousOutcome, CallError, Method, RawResponse, SignedRequest, Transport,
+};
 use florin_orders::Event;
 use florin_proxy::config::Webhook;
 use florin_proxy::webhooks::{SendOutcome, Webhooks};

@@ -512,7 +512,9 @@ impl ChainConfig {
         }
         let node = self.node_url.expose_secret();
         let coins = self.coins(network);
-        let id = self.chain_id.unwrap_or_else(|| chain_id(self.name, network));
+        let id = self
+            .chain_id
+            .unwrap_or_else(|| chain_id(self.name, network));
         let driver = EvmDriver::new(self.name, id, key, coins, node);
         let driver = driver.map_err(|error| error.to_string())?;
         let age = self

@@ -18,7 +18,7 @@ pub mod api;
 mod callback;
 pub mod chain;
 pub mod chains;
-mod clock;
+pub mod clock;
 pub mod coin;
 pub mod commands;
 pub mod config;

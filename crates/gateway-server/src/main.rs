@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use florin_gateway_server::chain::Chain;
-use florin_gateway_server::{commands, config, server};
+use florin_gateway::chain::Chain;
+use florin_gateway::{commands, config, server};
 use tracing_subscriber::EnvFilter;
 
 /// The payment gateway: invoices at addresses of your own wallet, on real chains. It holds public keys only.

@@ -3,7 +3,7 @@
 //! An address is drawn from the seed, not derived from a key: coins that are sent to it on a real test network are lost.
 
 use bech32::{ByteIterExt as _, Fe32, Hrp, segwit};
-use florin_gateway_server::chain::Chain;
+use florin_gateway::chain::Chain;
 use sha3::{Digest as _, Keccak256};
 
 /// The hash of a public key, as most chains put it into an address.

@@ -5,11 +5,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use florin_gateway_server::Clock;
-use florin_gateway_server::chain::{
-    Chain, ChainDriver, ChainError, Changes, DEPTH, Look, Tip, Transfer,
-};
-use florin_gateway_server::invoice::Invoice;
+use florin_gateway::Clock;
+use florin_gateway::chain::{Chain, ChainDriver, ChainError, Changes, DEPTH, Look, Tip, Transfer};
+use florin_gateway::invoice::Invoice;
 use florin_money::{Amount, CryptoCode};
 use serde::{Deserialize, Serialize};
 

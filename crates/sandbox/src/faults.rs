@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
-use florin_gateway_server::api::request::Endpoint;
+use florin_gateway::api::request::Endpoint;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};

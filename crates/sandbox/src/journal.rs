@@ -11,8 +11,8 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::Context as _;
-use florin_gateway_server::api::request::Endpoint;
-use florin_gateway_server::chain::Chain;
+use florin_gateway::api::request::Endpoint;
+use florin_gateway::chain::Chain;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;

@@ -27,6 +27,6 @@ mod server;
 mod settings;
 mod state;
 
-pub use florin_gateway_server::{Clock, Sleep, SystemClock, wire};
+pub use florin_gateway::{Clock, Sleep, SystemClock, wire};
 pub use server::run;
 pub use settings::Settings;

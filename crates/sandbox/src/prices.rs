@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use florin_gateway_server::chain::{Chain, Network};
-use florin_gateway_server::coin::{Coin, Limits};
-use florin_gateway_server::prices::PriceSource;
+use florin_gateway::chain::{Chain, Network};
+use florin_gateway::coin::{Coin, Limits};
+use florin_gateway::prices::PriceSource;
 use florin_money::{Amount, AmountError, Asset, CryptoCode, Currency, Rounding};
 
 use crate::Settings;

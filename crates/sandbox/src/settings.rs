@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use clap::Parser as _;
-use florin_gateway_server::{Clock, Random, Sleep, SystemClock};
+use florin_gateway::{Clock, Random, Sleep, SystemClock};
 use florin_money::{Amount, Currency};
 use jiff::{SignedDuration, Timestamp};
 use secrecy::SecretString;

@@ -1,7 +1,7 @@
 //! What needs a person: the causes of orders with their texts, and what is wrong with the proxy itself at present: its
 //! database, the gateway, its clock, its configuration. The operator's first page shows both.
 
-use florin_gateway::Health;
+use florin_gateway_client::Health;
 use florin_orders::AttentionCause;
 use florin_storage::Totals;
 use jiff::SignedDuration;

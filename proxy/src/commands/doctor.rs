@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use florin_gateway::{CallError, Client, Endpoint, PaymentGateway as _, Prices, RawRequest};
+use florin_gateway_client::{CallError, Client, Endpoint, PaymentGateway as _, Prices, RawRequest};
 use florin_proxy::clock::{Clock as _, MAX_SKEW, SystemClock, SystemRandom};
 use florin_proxy::config::{Config, Problem};
 use florin_proxy::webhooks::{SendOutcome, WebhookSender, probe};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
-use florin_gateway::{
+use florin_gateway_client::{
     CallError, Client, Endpoint, InvoiceId, MAX_RAW_BODY_BYTES, PaymentGateway as _, RawRequest,
 };
 use florin_proxy::clock::{SystemClock, SystemRandom};

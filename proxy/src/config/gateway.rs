@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use florin_address::{DepositKey, Network};
 use florin_checkout_api::Environment;
-use florin_gateway::{Credentials, NonceRule, Settings};
+use florin_gateway_client::{Credentials, NonceRule, Settings};
 use florin_money::{Amount, CryptoCode};
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret as _, SecretString};

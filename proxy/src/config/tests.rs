@@ -78,7 +78,7 @@ fn a_complete_configuration_is_taken() {
     assert_eq!(config.database, florin_storage::PostgresOptions::DEFAULT);
     let gateway = &config.gateway.client;
     assert_eq!(gateway.requests_per_second, 10);
-    assert_eq!(gateway.nonces, florin_gateway::NonceRule::MayRepeat);
+    assert_eq!(gateway.nonces, florin_gateway_client::NonceRule::MayRepeat);
     assert!(!gateway.sign_put_body);
     let printed = format!("{config:?}");
     for secret in ["\"secret\"", "0123456789abcdef", "MfKQ9r8", "sk_", "tk_"] {
@@ -95,7 +95,10 @@ fn what_is_set_holds() {
     assert_eq!(page.as_str(), "https://checkout.example/pay");
     let settings = gateway.client;
     assert_eq!(settings.requests_per_second, 3);
-    assert_eq!(settings.nonces, florin_gateway::NonceRule::MustIncrease);
+    assert_eq!(
+        settings.nonces,
+        florin_gateway_client::NonceRule::MustIncrease
+    );
     assert!(settings.sign_put_body);
     let key = format!("[[gateway.deposit_key]]\ncrypto_code = \"BTC\"\nkey = \"{ACCOUNT}\"");
     let page = "checkout_url = \"https://checkout.example/pay\"";

@@ -11,7 +11,7 @@ use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use florin_checkout_api::{Environment, ErrorBody, ErrorCode, Offer, Refusal};
-use florin_gateway::{GatewayError, RawRequestError};
+use florin_gateway_client::{GatewayError, RawRequestError};
 use florin_storage::StorageError;
 use jiff::SignedDuration;
 use serde_json::Value;

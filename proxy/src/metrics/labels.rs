@@ -1,7 +1,7 @@
 //! Label values: closed lists; and the sentence of every metric.
 
 use axum::http::Method;
-use florin_gateway::CallError;
+use florin_gateway_client::CallError;
 use florin_orders::{EventType, PollPriority};
 use florin_storage::DeliveryOutcome;
 use prometheus_client::registry::{Metric, Registry};

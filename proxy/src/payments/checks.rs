@@ -1,7 +1,7 @@
 //! The checks that an invoice or a hosted session must pass before a customer sees it.
 
 use florin_address::{AddressError, DepositKey, Network, PaymentTarget, UriError};
-use florin_gateway::HostedSession;
+use florin_gateway_client::HostedSession;
 use florin_money::{Amount, Asset, InvalidAmount};
 use florin_orders::{CustomTerms, Destination, Invoice, InvoiceId};
 use jiff::{SignedDuration, Timestamp};
@@ -44,7 +44,7 @@ pub(crate) enum InvoiceMismatch {
 
 pub(crate) fn check_invoice(
     terms: &CustomTerms,
-    response: &florin_gateway::Invoice,
+    response: &florin_gateway_client::Invoice,
     network: Network,
     deposit_key: Option<&DepositKey>,
     now: Timestamp,
@@ -117,7 +117,7 @@ pub(crate) fn target(
 /// Checks that the address is the operator's: a gateway in other hands answers with its own.
 fn check_derived(
     key: &DepositKey,
-    response: &florin_gateway::Invoice,
+    response: &florin_gateway_client::Invoice,
 ) -> Result<(), InvoiceMismatch> {
     let named = response.address_index.as_deref();
     let named = named.ok_or(InvoiceMismatch::NoIndex)?;
@@ -370,7 +370,7 @@ mod tests {
 
     fn session(page: &str, base: &str) -> Result<Invoice, SessionMismatch> {
         let response = HostedSession {
-            session_id: florin_gateway::InvoiceId::parse("ses_1").unwrap(),
+            session_id: florin_gateway_client::InvoiceId::parse("ses_1").unwrap(),
             payment_process_url: page.into(),
         };
         check_session(&response, &Url::parse(base).unwrap(), NOW)

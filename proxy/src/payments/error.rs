@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::payments::fair_queue::QueueError;
-use florin_gateway::{CallError, ErrorCode, GatewayError};
+use florin_gateway_client::{CallError, ErrorCode, GatewayError};
 use florin_money::Currency;
 use florin_orders::OrderStatus;
 use florin_storage::{OrderOperationError, StorageError};

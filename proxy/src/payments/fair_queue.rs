@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use florin_gateway::{Clock, PaymentGateway, Priority};
+use florin_gateway_client::{Clock, PaymentGateway, Priority};
 use florin_orders::OrderId;
 use jiff::SignedDuration;
 use parking_lot::Mutex;

@@ -1,7 +1,7 @@
 //! Offers: what a page shows before a choice. The rules of the list stand here alone; pages place what they get.
 
 use florin_checkout_api::{Environment, Mark, Offer, Quote, Unavailable, WalletKind};
-use florin_gateway::PriceEntry;
+use florin_gateway_client::PriceEntry;
 use florin_money::{Amount, Asset, CryptoCode, Currency, Network, Rounding, trimmed};
 use florin_orders::NewOrder;
 
@@ -185,7 +185,7 @@ fn ends<T: Ord + Copy>(values: impl Iterator<Item = T>) -> [Option<T>; 2] {
 
 #[cfg(test)]
 mod tests {
-    use florin_gateway::{ConversionId, Limits, Rates};
+    use florin_gateway_client::{ConversionId, Limits, Rates};
     use florin_orders::{OrderStatus, fixtures};
 
     use super::*;

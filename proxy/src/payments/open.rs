@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use florin_gateway::{CallError, CheckoutRequest, InvoiceRequest};
+use florin_gateway_client::{CallError, CheckoutRequest, InvoiceRequest};
 use florin_money::{Asset, CryptoCode};
 use florin_orders::{
     Abandoned, Attempt, CustomTerms, EventType, Flow, Invoice, InvoiceTerms, NewAttempt, NewOrder,

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use florin_gateway::Prices;
+use florin_gateway_client::Prices;
 use florin_money::{Amount, Asset, Currency};
 use florin_orders::{Flow, NewOrder};
 use florin_storage::{OrderFilter, StorageError};

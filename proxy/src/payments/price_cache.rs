@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use florin_gateway::{CallError, Clock, PaymentGateway, PriceEntry, Prices};
+use florin_gateway_client::{CallError, Clock, PaymentGateway, PriceEntry, Prices};
 use florin_money::{CryptoCode, Currency};
 use florin_storage::{PriceList, Storage, StorageError};
 use jiff::{SignedDuration, Timestamp};

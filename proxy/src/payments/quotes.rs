@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use florin_gateway::{Limits, PriceEntry, Prices, Rates};
+use florin_gateway_client::{Limits, PriceEntry, Prices, Rates};
 use florin_money::{Amount, AmountError, Asset, Currency, Rounding};
 use florin_orders::{Amounts, NewOrder, QuotedAmounts};
 
@@ -217,7 +217,7 @@ pub(crate) fn in_local_currency(
 
 #[cfg(test)]
 mod tests {
-    use florin_gateway::ConversionId;
+    use florin_gateway_client::ConversionId;
     use florin_orders::{OrderStatus, fixtures};
 
     use super::*;

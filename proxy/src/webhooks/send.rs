@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use florin_gateway::retry_after;
+use florin_gateway_client::retry_after;
 use florin_orders::Event;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Response;

@@ -6,7 +6,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use florin_gateway::{CallError, ErrorCode, GatewayError, InvoiceId, InvoiceResponse, Priority};
+use florin_gateway_client::{
+    CallError, ErrorCode, GatewayError, InvoiceId, InvoiceResponse, Priority,
+};
 use florin_orders::{
     Amounts, Assessment, EventType, Observation, Order, PollPriority, Snapshot, eager_pause,
     is_fresh, second_payment_pause,

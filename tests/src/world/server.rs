@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use florin_gateway::Deadlines;
+use florin_gateway_client::Deadlines;
 use florin_proxy::clock::SystemRandom;
 use florin_proxy::config::load;
 use florin_proxy::webhooks::WebhookSender;

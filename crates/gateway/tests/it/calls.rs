@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
-use florin_gateway::{
+use florin_gateway_client::{
     CallError, CheckoutRequest, Client, ConfirmRequest, Credentials, Endpoint, InvoiceId, Nonce,
     PaymentGateway as _, Priority, RawRequest, SettingsError, sign,
 };

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use florin_gateway::{AmbiguousOutcome, CallError, Client, PaymentGateway as _, SettingsError};
+use florin_gateway_client::{
+    AmbiguousOutcome, CallError, Client, PaymentGateway as _, SettingsError,
+};
 
 use crate::server::{
     HandClock, Largest, Server, Then, client, invoice_request, raw_server, settings,

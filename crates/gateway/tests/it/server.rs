@@ -11,7 +11,7 @@ use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
-use florin_gateway::{
+use florin_gateway_client::{
     Client, Clock, ConversionId, Credentials, Deadlines, InvoiceId, InvoiceRequest, Random,
     Settings,
 };

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use florin_gateway::{
+use florin_gateway_client::{
     AccountRow, AccountRowError, AccountState, AccountStep, CallError, Client, Clock, InvoiceId,
     NonceRule, PaymentGateway as _, Priority, Settings,
 };

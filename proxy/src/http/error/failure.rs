@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use florin_checkout_api::ErrorCode;
-use florin_gateway::{GatewayError, RawRequestError};
+use florin_gateway_client::{GatewayError, RawRequestError};
 use florin_storage::StorageError;
 use serde_json::{Value, json};
 
@@ -270,7 +270,10 @@ fn gateway_error_json(status: u16, error: &GatewayError) -> Value {
         ("error", error.summary.as_deref()),
         (
             "code",
-            error.code.as_ref().map(florin_gateway::ErrorCode::as_str),
+            error
+                .code
+                .as_ref()
+                .map(florin_gateway_client::ErrorCode::as_str),
         ),
         ("message", error.message.as_deref()),
     ];

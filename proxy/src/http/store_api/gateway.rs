@@ -12,7 +12,7 @@ use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use florin_checkout_api::ErrorCode;
-use florin_gateway::{CallError, Endpoint, InvoiceId, RawRequest};
+use florin_gateway_client::{CallError, Endpoint, InvoiceId, RawRequest};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

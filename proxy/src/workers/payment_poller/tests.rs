@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::header::AUTHORIZATION;
 use axum::http::{Request, StatusCode};
-use florin_gateway::{Client, Clock, RawResponse, Settings, SignedRequest, Transport};
+use florin_gateway_client::{Client, Clock, RawResponse, Settings, SignedRequest, Transport};
 use florin_orders::fixtures::{invoice, new_attempt, observed, terms};
 use florin_orders::{AttemptId, Invoice, NewAttempt, NewOrder, OrderId};
 use florin_storage::SqliteStorage;
