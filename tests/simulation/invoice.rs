@@ -245,6 +245,7 @@ impl Invoice {
             local_currency_amount: local,
             local_currency_code: self.local_currency.to_owned(),
             warning_messages: vec!["Send only the right asset.".to_owned()],
+            address_index: None,
         })
     }
 }

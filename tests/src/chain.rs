@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
@@ -13,28 +13,22 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
+use florin_anvil::{ACCOUNT, Anvil, test_token};
 use florin_postgres::free_port;
-use florin_sandbox::test_token;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::http_response::plain_client;
 use crate::local_server::LocalServer;
 use crate::npm::{installed, npm_file};
-use crate::program::{Folder, Running, built, command};
+use crate::program::{Folder, built, command};
 use crate::wait::eventually;
 
 /// The chain id of Sepolia, which the sandbox's invoices name.
 const CHAIN_ID: &str = "11155111";
-/// The first account of the node, whose key the wallet has.
-const ACCOUNT: &str = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 
 #[derive(Debug)]
-pub struct Chain {
-    _node: Running,
-    url: String,
-    http: reqwest::Client,
-}
+pub struct Chain(Anvil);
 
 impl Chain {
     pub async fn start() -> Self {
@@ -42,46 +36,21 @@ impl Chain {
     }
 
     pub async fn start_as(chain_id: &str) -> Self {
-        let port = free_port();
-        let mut node = Command::new(anvil());
-        node.args(["--chain-id", chain_id, "--silent", "--port"])
-            .arg(port.to_string())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null());
-        let chain = Self {
-            _node: Running(node.spawn().expect("anvil can be started")),
-            url: format!("http://127.0.0.1:{port}"),
-            http: plain_client(),
-        };
-        eventually("anvil answers", async || {
-            chain.ask("eth_chainId", json!([])).await
-        })
-        .await;
-        let code = json!([test_token::ADDRESS, test_token::CODE]);
-        chain.call("anvil_setCode", code).await;
-        let slot = test_token::balance_slot(ACCOUNT);
-        let balance = format!("0x{:064x}", 1_000_000_000_000_u64);
-        let stored = json!([test_token::ADDRESS, slot, balance]);
-        chain.call("anvil_setStorageAt", stored).await;
-        chain
+        let node = Anvil::start(&["--chain-id", chain_id]);
+        node.put_token(test_token::ADDRESS).await;
+        Self(node)
     }
 
     pub fn url(&self) -> &str {
-        &self.url
+        self.0.url()
     }
 
     pub async fn call(&self, method: &str, params: Value) -> Value {
-        let response = self.ask(method, params).await;
-        response.unwrap_or_else(|| panic!("anvil refuses {method}"))
-    }
-
-    async fn ask(&self, method: &str, params: Value) -> Option<Value> {
-        ask(&self.http, &self.url, method, params).await
+        self.0.call(method, params).await
     }
 
     pub async fn mine(&self, blocks: u32) {
-        self.call("anvil_mine", json!([format!("{blocks:#x}")]))
-            .await;
+        self.0.mine(blocks).await;
     }
 
     pub async fn sent(&self) -> u64 {
@@ -92,7 +61,7 @@ impl Chain {
     }
 
     pub fn wallet(&self) -> String {
-        let url = json!(self.url);
+        let url = json!(self.url());
         let script = script_of("wallet.js");
         format!("globalThis.florinTestNode = {url};\n{script}")
     }
@@ -103,19 +72,6 @@ async fn ask(http: &reqwest::Client, node: &str, method: &str, params: Value) ->
     let response = http.post(node).json(&request).send().await.ok()?;
     let mut response: Value = response.json().await.ok()?;
     Some(response.get_mut("result")?.take())
-}
-
-/// The node for this machine: npm installs no other.
-pub(crate) fn anvil() -> PathBuf {
-    let folder = installed().join("node_modules/@foundry-rs");
-    let packages = std::fs::read_dir(&folder).expect("anvil is installed");
-    let programs = packages
-        .flatten()
-        .map(|entry| entry.path().join("bin/anvil"));
-    // The package `anvil` itself has no program, but a script that looks for one.
-    let mut programs = programs.filter(|program| program.is_file());
-    let found = programs.next();
-    found.unwrap_or_else(|| panic!("{} has no anvil for this machine", folder.display()))
 }
 
 /// What a script of `tests/wallet` finds wrong in the script of a payment; empty if nothing.
@@ -275,7 +231,7 @@ impl Demo {
             .arg("--folder")
             .arg(folder.path())
             .arg("--anvil")
-            .arg(anvil())
+            .arg(florin_anvil::program())
             .stdin(Stdio::null())
             .stdout(Stdio::null());
         let demo = Self {

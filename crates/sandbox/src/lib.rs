@@ -6,7 +6,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | model | `chain`: a simulated chain; `prices`, `address`, `scenario` |
+//! | model | `chain`: a simulated chain; `node`: a real one; `prices`, `address`, `scenario` |
 //! | state | `state`: the gateway of `florin-gateway` over the chains; `journal` |
 //! | HTTP | `server`: the gateway's API with its `faults`; `control`: the developer's side |
 //!
@@ -21,6 +21,7 @@ mod chain;
 mod control;
 mod faults;
 mod journal;
+mod node;
 mod prices;
 mod scenario;
 mod server;

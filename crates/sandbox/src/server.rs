@@ -26,6 +26,7 @@ use crate::state::{NextInvoice, Sandbox};
 use crate::{Settings, control};
 
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
+const NODE_INTERVAL: Duration = Duration::from_millis(300);
 const GRACE: Duration = Duration::from_secs(2);
 const CALLBACK_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -49,13 +50,14 @@ pub async fn run(
     let sandbox = Arc::new(Sandbox::new(settings, public_url).await?);
     let stopped = shutdown.child_token();
     // One task runs them all: a panic in any of them ends the server instead of half of it.
-    let (served, (), ()) = tokio::join!(
+    let (served, (), (), ()) = tokio::join!(
         async {
             let served = serve(listener, sandbox.clone(), shutdown).await;
             stopped.cancel();
             served
         },
         expire(&sandbox, &stopped),
+        follow(&sandbox, &stopped),
         send_callbacks(sandbox.gateway.clone(), client, stopped.clone()),
     );
     served
@@ -109,6 +111,21 @@ async fn expire(sandbox: &Sandbox, shutdown: &CancellationToken) {
         }
         if let Err(error) = sandbox.expire().await {
             tracing::error!("{error}");
+        }
+    }
+}
+
+/// Reads the chains whose blocks a node has. A failing look is logged by the gateway.
+async fn follow(sandbox: &Sandbox, shutdown: &CancellationToken) {
+    let followed: Vec<_> = sandbox.followed().collect();
+    let mut interval = tokio::time::interval(NODE_INTERVAL);
+    while !followed.is_empty() {
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            _ = interval.tick() => {}
+        }
+        for chain in &followed {
+            let _logged = sandbox.gateway.look(*chain).await;
         }
     }
 }

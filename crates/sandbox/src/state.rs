@@ -21,6 +21,7 @@ use crate::Settings;
 use crate::chain::SimulatedChain;
 use crate::faults::{Fault, Faults, Target};
 use crate::journal::{Entry, Journal};
+use crate::node;
 use crate::prices::{FixedPrices, offered};
 use crate::settings::{Seed, VirtualClock};
 
@@ -97,7 +98,15 @@ impl Sandbox {
         let seed = Seed::new(seed);
         let clock = VirtualClock::new(settings.clock.clone(), kept.ahead_seconds);
         let coins = offered(settings.unknown_asset);
-        let named: BTreeSet<Chain> = coins.iter().map(|coin| coin.chain).collect();
+        let node = match &settings.evm_rpc_url {
+            Some(url) => Some(node::driver(url, &coins).await?),
+            None => None,
+        };
+        let mut named: BTreeSet<Chain> = coins.iter().map(|coin| coin.chain).collect();
+        if let Some((chain, _)) = &node {
+            store.add_chain(*chain, "node").await?;
+            named.remove(chain);
+        }
         let simulated = |chain| SimulatedChain::new(chain, seed, Arc::new(clock.clone()));
         let chains: BTreeMap<_, _> = named
             .into_iter()
@@ -120,9 +129,11 @@ impl Sandbox {
         let driver = |(chain, simulated): (&Chain, &Arc<SimulatedChain>)| {
             (*chain, simulated.clone() as Arc<dyn ChainDriver>)
         };
+        let mut drivers: BTreeMap<_, _> = chains.iter().map(driver).collect();
+        drivers.extend(node);
         let parts = Parts {
             store,
-            drivers: chains.iter().map(driver).collect(),
+            drivers,
             price_source: prices.clone(),
             clock: Arc::new(clock.clone()),
             random: Arc::new(seed),
@@ -179,7 +190,13 @@ impl Sandbox {
         self.clock.now()
     }
 
-    /// Has the gateway read a chain, or every one.
+    /// The chains whose blocks a node has.
+    pub(crate) fn followed(&self) -> impl Iterator<Item = Chain> {
+        let mut chains = self.gateway.chains();
+        core::iter::from_fn(move || chains.find(|chain| !self.chains.contains_key(chain)))
+    }
+
+    /// Has the gateway read a simulated chain, or every one.
     pub(crate) async fn look(&self, chain: Option<Chain>) -> Result<(), PageError> {
         for one in self
             .chains

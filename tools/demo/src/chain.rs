@@ -9,7 +9,7 @@ use axum::Router;
 use axum::http::header;
 use axum::response::Html;
 use axum::routing::get;
-use florin_sandbox::test_token;
+use florin_anvil::{ACCOUNT, test_token};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -17,8 +17,6 @@ use tokio_util::sync::CancellationToken;
 use crate::settings::Ports;
 
 const START_TIMEOUT: Duration = Duration::from_secs(10);
-/// The first account of the node, which signs for the wallet.
-const ACCOUNT: &str = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 
 pub(crate) struct Chain {
     node: Child,

@@ -13,10 +13,11 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const PASSWORD: &str = "regtest";
-/// After these the first ten rewards may be spent. Litecoin's network stops at block 431, where it needs a block that its node
-/// does not make.
+/// After these the first ten rewards may be spent. Litecoin's network stops at block 431, where it needs a block that
+/// its node does not make.
 const BLOCKS: u32 = 110;
-/// Options that one of the nodes does not know are ignored in a file. Litecoin's node replaces nothing unless it is asked to.
+/// Options that one of the nodes does not know are ignored in a file. Litecoin's node replaces nothing unless it is
+/// asked to.
 const CONFIGURATION: &str = "regtest=1\n[regtest]\nmempoolreplacement=1\n";
 /// The node may take this many pauses until it answers.
 const PAUSES: u32 = 600;

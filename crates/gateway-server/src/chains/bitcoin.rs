@@ -1,8 +1,9 @@
 //! Bitcoin's family: Bitcoin, Litecoin, Dogecoin and Bitcoin Cash, by the RPC of the merchant's own node.
 //!
-//! The node's wallet watches the addresses, and `listsinceblock` lists what they received. The cursor is a block so far below
-//! the tip that each look lists again every transfer which may still change. What the list does not show is asked for: whether
-//! a transfer without a block is in the mempool (it may be replaced, or spent twice), and why a known one is missing.
+//! The node's wallet watches the addresses, and `listsinceblock` lists what they received. The cursor is a block so far
+//! below the tip that each look lists again every transfer which may still change. What the list does not show is asked
+//! for: whether a transfer without a block is in the mempool (it may be replaced, or spent twice), and why a known one
+//! is missing.
 //!
 //! A pruned node is enough. Source: Bitcoin Core's RPC reference, version 29; Litecoin Core 0.21; Dogecoin Core 1.14.
 
@@ -30,8 +31,8 @@ use crate::clock::Clock;
 const MAX_BEHIND: u64 = 2;
 /// A block's time may be this far ahead. Source: Bitcoin Core, `MAX_FUTURE_BLOCK_TIME`.
 const MAX_AHEAD: SignedDuration = SignedDuration::from_hours(2);
-/// `Assumed:` a transaction that this many blocks passed over has too low a fee. Disproved by invoices that fail although
-/// their transactions are mined soon after.
+/// `Assumed:` a transaction that this many blocks passed over has too low a fee. Disproved by invoices that fail
+/// although their transactions are mined soon after.
 const PASSED_OVER: u64 = 6;
 /// Times that a look is repeated because a block came while it was made.
 const ATTEMPTS: u32 = 5;
@@ -47,8 +48,8 @@ pub struct NodeOptions {
     pub url: String,
     /// What opens it.
     pub access: Access,
-    /// Name of the wallet that watches the addresses; it is created if it is not there. Dogecoin's node has one wallet, without
-    /// a name.
+    /// Name of the wallet that watches the addresses; it is created if it is not there. Dogecoin's node has one wallet,
+    /// without a name.
     pub wallet: String,
 }
 
@@ -67,12 +68,6 @@ pub struct BitcoinDriver {
 enum NodeError {
     Unreachable(String),
     Unusable(String),
-}
-
-/// The cursor's block.
-struct Since {
-    hash: String,
-    time: i64,
 }
 
 impl BitcoinDriver {
@@ -110,18 +105,16 @@ impl BitcoinDriver {
         })
     }
 
-    /// Searches the blocks from a height on for money at every address that is watched: those below `next_index` and some above.
-    /// It takes hours for years of blocks. The next look must be one without a cursor, so that it lists what was found.
+    /// Searches the blocks from a height on for money at every address that is watched: those below `next_index` and
+    /// some above. It takes hours for years of blocks. The next look must be one without a cursor, so that it lists
+    /// what was found.
     ///
     /// # Errors
     /// The node cannot be believed, or no longer has the blocks.
     pub async fn rescan(&self, from_height: u64, next_index: u32) -> Result<(), ChainError> {
         let rescan = async {
             self.check().await?;
-            let hash: String = self
-                .node
-                .call("getblockhash", &json!([from_height]))
-                .await?;
+            let hash = self.block_hash(from_height).await?;
             let time = self.header(&hash).await?.time;
             self.wallet.rescan(next_index, time).await
         };
@@ -146,34 +139,28 @@ impl BitcoinDriver {
         ))
     }
 
-    /// The cursor's block, which must be in the node's chain: a reorganisation below it, and a node that lost blocks, are for an
-    /// operator.
-    async fn since(&self, cursor: &str) -> Result<Since, NodeError> {
-        let header = match self.header(cursor).await {
-            Err(RpcError::Refused {
-                code: NOT_FOUND, ..
-            }) => None,
-            header => Some(header?),
-        };
-        match header.filter(|header| header.confirmations >= 0) {
-            Some(Header { hash, time, .. }) => Ok(Since { hash, time }),
-            None => Err(NodeError::Unusable(format!(
-                "its chain does not have block {cursor} of the last look: it lost blocks, or more than {DEPTH} were \
-                 replaced. Compare it with an explorer; if it is right, rescan from before that block"
-            ))),
-        }
+    /// The cursor's block, which must be in the node's chain: a reorganisation below it, and a node that lost blocks,
+    /// are for an operator.
+    async fn since(&self, cursor: &str) -> Result<Header, NodeError> {
+        let header = found(self.header(cursor).await)?;
+        header
+            .filter(|header| header.confirmations >= 0)
+            .ok_or_else(|| {
+                NodeError::Unusable(format!(
+                    "its chain does not have block {cursor} of the last look: it lost blocks, or more than {DEPTH} were \
+                     replaced. Compare it with an explorer; if it is right, rescan from before that block"
+                ))
+            })
     }
 
     /// One look; `None` if a block came while it was made and it may contradict itself.
     async fn attempt(
         &self,
         look: Look<'_>,
-        since: Option<&Since>,
+        since: Option<&Header>,
     ) -> Result<Option<Changes>, NodeError> {
-        let listed = self
-            .wallet
-            .list(since.map(|since| since.hash.as_str()))
-            .await?;
+        let cursor = since.map(|since| since.hash.as_str());
+        let listed = self.wallet.list(cursor).await?;
         let tip = self.tip_at(&listed.lastblock).await?;
         let mut entries = Entries::default();
         for entry in listed.transactions {
@@ -195,17 +182,12 @@ impl BitcoinDriver {
             }
         }
         let transfers = self.transfers(entries, &mempool, &tip)?;
-        let ids: BTreeSet<&str> = transfers
-            .iter()
-            .map(|transfer| transfer.id.as_str())
-            .collect();
-        let gone = look.known.iter().map(|known| &known.id);
-        let gone = gone
-            .filter(|id| !ids.contains(id.as_str()))
-            .cloned()
-            .collect();
-        let height = tip.height.saturating_sub(DEPTH + 1);
-        let cursor: String = self.node.call("getblockhash", &json!([height])).await?;
+        let ids: BTreeSet<&String> = transfers.iter().map(|transfer| &transfer.id).collect();
+        let known = look.known.iter().map(|known| &known.id);
+        let gone = known.filter(|id| !ids.contains(id)).cloned().collect();
+        let cursor = self
+            .block_hash(tip.height.saturating_sub(DEPTH + 1))
+            .await?;
         Ok(Some(Changes {
             cursor,
             tip,
@@ -222,21 +204,14 @@ impl BitcoinDriver {
         let hashes: BTreeSet<&str> = hashes.collect();
         let transactions = self.wallet.transactions(hashes.iter().copied()).await?;
         for (hash, transaction) in hashes.iter().zip(transactions) {
-            match transaction {
-                Ok(transaction) => {
-                    for entry in transaction.entries() {
-                        entries.add(&self.wallet, entry);
-                    }
-                }
-                // A wallet keeps every transaction that it saw.
-                Err(RpcError::Refused {
-                    code: NOT_FOUND, ..
-                }) => {
-                    return Err(NodeError::Unusable(format!(
-                        "its wallet lost transaction {hash}, as after a restore from an older backup: rescan"
-                    )));
-                }
-                Err(error) => return Err(error.into()),
+            // A wallet keeps every transaction that it saw.
+            let transaction = found(transaction)?.ok_or_else(|| {
+                NodeError::Unusable(format!(
+                    "its wallet lost transaction {hash}, as after a restore from an older backup: rescan"
+                ))
+            })?;
+            for entry in transaction.entries() {
+                entries.add(&self.wallet, entry);
             }
         }
         Ok(!hashes.is_empty())
@@ -245,18 +220,11 @@ impl BitcoinDriver {
     /// Those of the transactions that are in the mempool, with the height at which they came in.
     async fn mempool(&self, hashes: &BTreeSet<String>) -> Result<BTreeMap<String, u64>, NodeError> {
         let params: Vec<Value> = hashes.iter().map(|hash| json!([hash])).collect();
-        let entries = self
-            .node
-            .batch::<MempoolEntry>("getmempoolentry", &params)
-            .await?;
+        let entries = self.node.batch("getmempoolentry", &params).await?;
         let mut mempool = BTreeMap::new();
         for (hash, entry) in hashes.iter().zip(entries) {
-            match entry {
-                Ok(entry) => drop(mempool.insert(hash.clone(), entry.height)),
-                Err(RpcError::Refused {
-                    code: NOT_FOUND, ..
-                }) => {}
-                Err(error) => return Err(error.into()),
+            if let Some(MempoolEntry { height }) = found(entry)? {
+                mempool.insert(hash.clone(), height);
             }
         }
         Ok(mempool)
@@ -313,6 +281,10 @@ impl BitcoinDriver {
             )));
         }
         Ok(info)
+    }
+
+    async fn block_hash(&self, height: u64) -> Result<String, RpcError> {
+        self.node.call("getblockhash", &json!([height])).await
     }
 
     async fn header(&self, hash: &str) -> Result<Header, RpcError> {
@@ -401,14 +373,19 @@ impl Entries {
     }
 }
 
+/// The answer, or `None` if the node does not have what was asked for.
+fn found<T>(answer: Result<T, RpcError>) -> Result<Option<T>, RpcError> {
+    match answer {
+        Err(error) if error.code() == Some(NOT_FOUND) => Ok(None),
+        answer => answer.map(Some),
+    }
+}
+
 impl From<RpcError> for NodeError {
     fn from(error: RpcError) -> Self {
-        match error {
-            RpcError::Unanswered { .. }
-            | RpcError::Refused {
-                code: IN_WARMUP, ..
-            } => Self::Unreachable(error.to_string()),
-            RpcError::Refused { .. } => Self::Unusable(error.to_string()),
+        match error.code() {
+            None | Some(IN_WARMUP) => Self::Unreachable(error.to_string()),
+            Some(_) => Self::Unusable(error.to_string()),
         }
     }
 }

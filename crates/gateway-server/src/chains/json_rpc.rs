@@ -74,6 +74,16 @@ pub enum RpcError {
     },
 }
 
+impl RpcError {
+    /// The number of the node's error; `None` without one.
+    pub fn code(&self) -> Option<i64> {
+        match self {
+            Self::Unanswered { .. } => None,
+            Self::Refused { code, .. } => Some(*code),
+        }
+    }
+}
+
 /// An address of a node that no call can be sent to.
 #[derive(Debug, Error)]
 pub enum RpcSettingsError {

@@ -68,6 +68,7 @@ mod tests {
             logs: vec![log(1, USDT, OURS, "4c4b40")],
             transactions: vec![transfer],
             balance: 1_500_000,
+            parent: None,
         });
 
         // The next block comes while balances are asked for.

@@ -45,11 +45,22 @@ fn programs() -> Vec<(Chain, PathBuf)> {
 }
 
 fn driver(chain: Chain, network: Network, node: &RegtestNode, wallet: &str) -> BitcoinDriver {
-    let (asset, addresses) = match chain {
-        Chain::Litecoin => (Asset::LTC, florin_address::Network::Regtest),
-        _ => (Asset::BTC, florin_address::Network::Regtest),
+    driver_of(KEY, chain, network, node, wallet)
+}
+
+fn driver_of(
+    key: &str,
+    chain: Chain,
+    network: Network,
+    node: &RegtestNode,
+    wallet: &str,
+) -> BitcoinDriver {
+    let asset = match chain {
+        Chain::Litecoin => Asset::LTC,
+        _ => Asset::BTC,
     };
-    let key = DepositKey::parse(asset, addresses, KEY).unwrap();
+    let addresses = florin_address::Network::Regtest;
+    let key = DepositKey::parse(asset, addresses, key).unwrap();
     let options = NodeOptions {
         url: node.url(),
         access: Access::Open,
@@ -84,8 +95,8 @@ impl World {
         self.driver.changes(look).await
     }
 
-    /// Looks until these transfers are there, which takes a moment in the mempool, and records the look. Each transfer has index,
-    /// amount and confirmations. `gone` is the number of known transfers that are no longer there.
+    /// Looks until these transfers are there, which takes a moment in the mempool, and records the look. Each transfer
+    /// has index, amount and confirmations. `gone` is the number of known transfers that are no longer there.
     async fn expect(&mut self, transfers: &[(u32, &str, u64)], gone: usize) -> Changes {
         let mut changes = self.try_look().await.unwrap();
         for _ in 0..TRIES {
@@ -336,6 +347,16 @@ async fn new_wallet_finds_what_the_cursor_covers_and_a_rescan_finds_the_rest() {
         (world.cursor, world.next_index, world.known) = (None, 0, Vec::new());
         world.driver.rescan(1, 0).await.unwrap();
         world.expect(&[(0, "1", 1)], 0).await;
+
+        // Another key in the same wallet.
+        let key = KEY.replace("wpkh", "pkh");
+        let regtest = Network::Regtest;
+        world.driver = driver_of(&key, world.chain, regtest, &world.node, "newer");
+        (world.cursor, world.known) = (None, Vec::new());
+        world.expect(&[], 0).await;
+        let address = world.issue().await;
+        world.pay(&address, "2").await;
+        world.expect(&[(0, "2", 0)], 0).await;
     }
 }
 

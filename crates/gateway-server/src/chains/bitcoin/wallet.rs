@@ -1,8 +1,8 @@
 //! The node's wallet that watches the addresses of a key. It holds no private key.
 //!
-//! Addresses are watched ahead of those that were issued, in whole steps. The node is asked how far it watches: nothing about
-//! it is stored here. Where it lacks addresses that were issued before (the node or its wallet is a new one), their import
-//! searches the blocks since the last look.
+//! Addresses are watched ahead of those that were issued, in whole steps. The node is asked how far it watches: nothing
+//! about it is stored here. Where it lacks addresses that were issued before (the node or its wallet is a new one),
+//! their import searches the blocks since the last look.
 
 use core::time::Duration;
 use std::collections::HashMap;
@@ -20,12 +20,12 @@ use crate::chains::json_rpc::{JsonRpc, RpcError};
 
 /// The wallet is not there, or not loaded.
 const WALLET_NOT_FOUND: i64 = -18;
-/// Several refusals of wallets: here the node was built without descriptor wallets.
+/// The node was built without descriptor wallets; or another refusal, which is then repeated.
 const WALLET_ERROR: i64 = -4;
+/// The node does not know wallets with descriptors.
+const WRONG_PARAMETERS: i64 = -1;
 /// A search through many blocks.
 const IMPORT_TIMEOUT: Duration = Duration::from_hours(24);
-/// Steps whose watching is asked for in one request.
-const STEPS_PER_REQUEST: u32 = 20;
 /// No public key derives addresses from here on.
 const END: u32 = 1 << 31;
 
@@ -63,21 +63,20 @@ struct Descriptors {
 
 #[derive(Deserialize)]
 struct Descriptor {
+    desc: String,
     /// First and last index.
     range: Option<[u32; 2]>,
 }
 
 #[derive(Deserialize)]
 struct AddressInfo {
+    /// Of `validateaddress` alone.
+    #[serde(default)]
+    isvalid: bool,
     #[serde(default)]
     ismine: bool,
     #[serde(default)]
     iswatchonly: bool,
-}
-
-#[derive(Deserialize)]
-struct Validity {
-    isvalid: bool,
 }
 
 #[derive(Deserialize)]
@@ -119,7 +118,7 @@ impl Wallet {
     /// The address of an index that the node watches.
     pub(super) async fn address(&self, index: u32) -> Result<String, NodeError> {
         let address = self.derive(index);
-        if index < self.watched.lock().count || self.watches(&[index]).await?[0] {
+        if index < self.watched.lock().count || self.watches(index).await? {
             return Ok(address);
         }
         Err(NodeError::Unusable(format!(
@@ -127,8 +126,8 @@ impl Wallet {
         )))
     }
 
-    /// Watches the addresses below `next_index` and half a step or more above. If one of those below was not watched, the blocks
-    /// from the time `since` on are searched for it.
+    /// Watches the addresses below `next_index` and half a step or more above. If one of those below was not watched,
+    /// the blocks from the time `since` on are searched for it.
     pub(super) async fn watch(&self, next_index: u32, since: Option<i64>) -> Result<(), NodeError> {
         let step = self.step();
         let wanted = next_index.saturating_add(step / 2) / step * step + step;
@@ -195,8 +194,8 @@ impl Wallet {
     /// Loads the wallet, or creates it.
     async fn open(&self) -> Result<(), NodeError> {
         let address = self.derive(0);
-        let validity: Validity = self.node.call("validateaddress", &json!([address])).await?;
-        if !validity.isvalid {
+        let info: AddressInfo = self.node.call("validateaddress", &json!([address])).await?;
+        if !info.isvalid {
             return Err(NodeError::Unusable(format!(
                 "it does not know addresses like {address}: check that it is a node of this chain and network"
             )));
@@ -209,10 +208,7 @@ impl Wallet {
             let load = self.node.within(IMPORT_TIMEOUT);
             let result: Result<Value, _> = load.call("loadwallet", &json!([self.name])).await;
             match result {
-                Err(RpcError::Refused {
-                    code: WALLET_NOT_FOUND,
-                    ..
-                }) => self.create().await?,
+                Err(error) if error.code() == Some(WALLET_NOT_FOUND) => self.create().await?,
                 result => drop(result?),
             }
         }
@@ -223,19 +219,13 @@ impl Wallet {
 
     /// Creates a wallet without private keys: with descriptors where the node has them.
     async fn create(&self) -> Result<(), NodeError> {
-        let create = async |params: Value| self.node.call::<Value>("createwallet", &params).await;
+        let with_descriptors = json!([self.name, true, true, "", false, true]);
         let simple = json!([self.name, true, true]);
-        let result = match self.chain {
-            Chain::BitcoinCash => create(simple).await,
-            _ => match create(json!([self.name, true, true, "", false, true])).await {
-                Err(RpcError::Refused {
-                    code: WALLET_ERROR,
-                    message,
-                    ..
-                }) if message.contains("sqlite") => create(simple).await,
-                result => result,
-            },
-        };
+        let mut result: Result<Value, _> = self.node.call("createwallet", &with_descriptors).await;
+        let refused = result.as_ref().err().and_then(RpcError::code);
+        if matches!(refused, Some(WALLET_ERROR | WRONG_PARAMETERS)) {
+            result = self.node.call("createwallet", &simple).await;
+        }
         result?;
         tracing::info!(
             chain = self.chain.as_str(),
@@ -245,46 +235,34 @@ impl Wallet {
         Ok(())
     }
 
-    /// The number of addresses that a wallet with descriptors watches.
+    /// The number of addresses that a wallet with descriptors watches; those of another key do not count.
     async fn range(&self) -> Result<u32, NodeError> {
+        let own = self.key.descriptor().map(|text| unmarked(&text));
         let listed: Descriptors = self.rpc.call("listdescriptors", &json!([])).await?;
-        let ends = listed
-            .descriptors
-            .iter()
-            .filter_map(|descriptor| Some(descriptor.range?[1] + 1));
-        Ok(ends.max().unwrap_or(0))
+        let listed = listed.descriptors.into_iter();
+        let mut listed = listed.filter(|listed| own.as_ref() == Some(&unmarked(&listed.desc)));
+        let range = listed.next().and_then(|listed| listed.range);
+        Ok(range.map_or(0, |[_, last]| last + 1))
     }
 
     /// The number of addresses that a wallet without descriptors watches, in whole steps.
     async fn count(&self) -> Result<u32, NodeError> {
         let step = self.step();
         let mut count = 0;
-        loop {
-            let last = (1..=STEPS_PER_REQUEST).map(|n| (count + n * step).min(END) - 1);
-            let watched = self.watches(&last.collect::<Vec<_>>()).await?;
-            let whole = watched.iter().take_while(|watched| **watched).count();
-            let whole = u32::try_from(whole).unwrap_or(u32::MAX);
-            count = (count + whole * step).min(END);
-            if whole < STEPS_PER_REQUEST {
-                return Ok(count);
-            }
+        while self.watches(count + step - 1).await? {
+            count += step;
         }
+        Ok(count)
     }
 
-    /// For each index whether the node watches its address.
-    async fn watches(&self, indexes: &[u32]) -> Result<Vec<bool>, NodeError> {
+    async fn watches(&self, index: u32) -> Result<bool, NodeError> {
         let method = match self.chain {
             Chain::Dogecoin => "validateaddress",
             _ => "getaddressinfo",
         };
-        let addresses = indexes.iter().map(|index| json!([self.derive(*index)]));
-        let params: Vec<Value> = addresses.collect();
-        let mut watched = Vec::new();
-        for info in self.rpc.batch::<AddressInfo>(method, &params).await? {
-            let info = info?;
-            watched.push(info.ismine || info.iswatchonly);
-        }
-        Ok(watched)
+        let address = json!([self.derive(index)]);
+        let info: AddressInfo = self.rpc.call(method, &address).await?;
+        Ok(info.ismine || info.iswatchonly)
     }
 
     /// Watches the addresses from `first` up to but not including `end`. Returns the number that is watched then.
@@ -293,9 +271,10 @@ impl Wallet {
             return Ok(end);
         }
         let has_descriptors = self.watched.lock().has_descriptors;
-        let end = match has_descriptors {
-            true => end.max(self.range().await?),
-            false => end,
+        let end = if has_descriptors {
+            end.max(self.range().await?)
+        } else {
+            end
         };
         let timestamp = since.map_or_else(|| json!("now"), |time| json!(time));
         let descriptor = self.key.descriptor();
@@ -363,4 +342,10 @@ fn bare(address: &str) -> &str {
     address
         .rsplit_once(':')
         .map_or(address, |(_, address)| address)
+}
+
+/// A descriptor without its checksum, and with one of the two marks of a hardened step, in which nodes differ.
+fn unmarked(descriptor: &str) -> String {
+    let text = descriptor.split('#').next().unwrap_or_default();
+    text.replace('h', "'")
 }

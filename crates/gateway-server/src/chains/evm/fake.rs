@@ -16,6 +16,8 @@ pub(crate) struct Node {
     answers: BTreeMap<&'static str, Vec<Value>>,
     /// Methods in order of their calls.
     pub(crate) calls: Vec<String>,
+    /// Transactions of the block that it prepares; `None` if it prepares none.
+    pub(crate) pending: Option<Value>,
     chain_id: u64,
 }
 
@@ -26,6 +28,8 @@ pub(crate) struct Block {
     pub(crate) transactions: Vec<Value>,
     /// Balance of every address at this block.
     pub(crate) balance: u64,
+    /// What it names as its parent; the block before it where `None`.
+    pub(crate) parent: Option<u64>,
 }
 
 pub(crate) type Shared = Arc<Mutex<Node>>;
@@ -72,10 +76,11 @@ impl Node {
     }
 
     pub(crate) fn header(&self, height: usize) -> Value {
-        let parent = height.checked_sub(1).map_or(0, |parent| parent as u64);
         let Some(block) = self.blocks.get(height) else {
             return json!({"result": null});
         };
+        let before = height.saturating_sub(1) as u64;
+        let parent = block.parent.unwrap_or(before);
         json!({"result": {
             "number": format!("{height:#x}"), "hash": word(height as u64), "parentHash": word(parent),
             "timestamp": "0x697999ef", "transactions": block.transactions, "nonce": "0x0000000000000000",
@@ -102,9 +107,10 @@ impl Node {
         match method {
             "eth_chainId" => json!({"result": format!("{:#x}", self.chain_id)}),
             "eth_syncing" => json!({"result": false}),
-            "eth_getBlockByNumber" if params[0] == "pending" => {
-                json!({"error": {"code": -32602, "message": "TAG pending not supported"}})
-            }
+            "eth_getBlockByNumber" if params[0] == "pending" => match &self.pending {
+                Some(transactions) => json!({"result": {"transactions": transactions}}),
+                None => json!({"error": {"code": -32602, "message": "TAG pending not supported"}}),
+            },
             "eth_getBlockByNumber" if params[0] == "latest" => self.header(last),
             "eth_getBlockByNumber" | "eth_getBlockByHash" => {
                 self.header(number(&params[0]).unwrap_or(0))

@@ -17,18 +17,11 @@ pub(super) const FORGOTTEN: u64 = 3;
 impl Walk<'_> {
     /// Adds transfers that no block has. Returns the ids of those that no block will have.
     pub(super) async fn read_pending(&mut self) -> Result<Vec<String>, ChainError> {
-        let found = self.found.iter().map(|transfer| transfer.id.as_str());
-        let found: BTreeSet<String> = found.map(ToOwned::to_owned).collect();
-        let returned = self.lost().filter(|id| !found.contains(id));
-        let returned: Vec<Hash> = returned.filter_map(|id| hash_of(&id)).collect();
-        self.cursor.unconfirmed.retain(|id, _| !found.contains(id));
-        if self.look.open.is_empty() && returned.is_empty() && self.cursor.unconfirmed.is_empty() {
+        let has_lost = self.lost().next().is_some();
+        if self.look.open.is_empty() && self.cursor.unconfirmed.is_empty() && !has_lost {
             return Ok(Vec::new());
         }
-        let mut transactions = self.next_transactions().await?;
-        // A node that has no next block to show may still have what a reorganisation returned to it.
-        let returned = self.transactions(&returned).await?.into_iter().flatten();
-        transactions.extend(returned.filter(|transaction| transaction.block_number.is_none()));
+        let transactions = self.next_transactions().await?;
         let senders = transactions.iter();
         let senders = senders.map(|transaction| (transaction.from, transaction.nonce.to_u64()));
         let senders: BTreeSet<(Address, Option<u64>)> = senders.collect();
@@ -37,7 +30,7 @@ impl Walk<'_> {
         for transaction in transactions {
             if let Some((transfer, nonce)) =
                 self.announced(&transaction).zip(transaction.nonce.to_u64())
-                && !found.contains(&transfer.id)
+                && self.found.iter().all(|found| found.id != transfer.id)
             {
                 let entry = Unconfirmed {
                     from: transaction.from,
@@ -106,8 +99,8 @@ impl Walk<'_> {
             .await
     }
 
-    /// What a transaction transfers to an open address if it succeeds. An amount that is too large is left out: anyone may
-    /// announce it.
+    /// What a transaction transfers if it succeeds: to an open address, or what a reorganisation returned. An amount that is
+    /// too large is left out: anyone may announce it.
     fn announced(&self, transaction: &Transaction) -> Option<Transfer> {
         let to = transaction.to?;
         let hash = transaction.hash;
@@ -124,8 +117,9 @@ impl Walk<'_> {
                 ..transfer.ok()?
             }
         };
-        let is_payment = !transfer.amount.is_zero() && self.look.open.contains(&transfer.index);
-        is_payment.then_some(transfer)
+        let is_open = self.look.open.contains(&transfer.index);
+        let is_payment = is_open || self.look.known.iter().any(|known| known.id == transfer.id);
+        (is_payment && !transfer.amount.is_zero()).then_some(transfer)
     }
 
     /// The next number of each sender after the last block that was read.

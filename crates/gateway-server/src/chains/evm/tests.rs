@@ -114,7 +114,17 @@ async fn answers_that_contradict_themselves_conclude_nothing() {
         let error = driver.changes(LOOK).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{expected}: {error}");
     }
-    let (_, driver, _) = node().await;
+    let (node, driver, _) = node().await;
+    node.lock().add(Block::default());
+    node.lock().add(Block {
+        parent: Some(7),
+        ..Block::default()
+    });
+    let error = driver.changes(LOOK).await.unwrap_err().to_string();
+    assert!(
+        error.contains("more than 100 blocks were replaced"),
+        "{error}"
+    );
     for cursor in [
         "",
         "{}",
@@ -172,33 +182,91 @@ async fn logs_that_do_not_count_are_left_out_and_those_of_one_transaction_are_on
 }
 
 #[tokio::test]
-async fn announced_amount_that_cannot_be_is_left_out() {
+async fn block_that_is_replaced_during_the_look_leaves_nothing() {
     let (node, driver, ours) = node().await;
-    let to = format!("{:0>64}", ours.trim_start_matches("0x"));
-    let call = |nonce: u64, units: &str| {
-        json!({
-            "hash": word(nonce), "from": ours, "nonce": format!("{nonce:#x}"), "to": USDT, "value": "0x0",
-            "input": format!("0xa9059cbb{to}{units:0>64}"), "blockNumber": null,
-        })
+    let header = |height: u64, hash: u64, parent: u64| {
+        json!({"result": {
+            "number": word(height), "hash": word(hash), "parentHash": word(parent), "timestamp": "0x1",
+            "transactions": [],
+        }})
     };
-    let other_kind = json!({"type": "0x7e"});
-    let transactions = json!([
-        call(1, &"f".repeat(64)),
-        other_kind,
-        call(2, "0"),
-        call(3, "5")
-    ]);
-    let first = node.lock().header(0);
-    let pending = json!({"result": {"transactions": transactions}});
-    node.lock()
-        .answer("eth_getBlockByNumber", &[first.clone(), first, pending]);
-    node.lock()
-        .answer("eth_getTransactionCount", &[json!({"result": "0x3"})]);
+    let (begin, last) = (header(0, 0, 0), header(2, 22, 21));
+    let replaced = [header(1, 1, 0), last.clone(), header(1, 21, 0)];
+    let headers = [&[last.clone(), begin][..], &replaced, &[last]].concat();
+    node.lock().answer("eth_getBlockByNumber", &headers);
+    let logs = [json!([log(1, USDT, &ours, "7")]), json!([])].map(|logs| json!({"result": logs}));
+    node.lock().answer("eth_getLogs", &logs);
+    let balances = ["0x7", "0x7", "0x0"].map(|balance| json!({"result": balance}));
+    node.lock().answer("eth_getBalance", &balances);
+    let changes = driver.changes(LOOK).await.unwrap();
+    assert_eq!(
+        (changes.tip.hash, changes.transfers),
+        (word(22), Vec::new())
+    );
+}
+
+/// A transaction that no block has: a payment of a token.
+fn announced(nonce: u64, to: &str, units: &str) -> Value {
+    let to = to.trim_start_matches("0x");
+    json!({
+        "hash": word(nonce), "from": USDT, "nonce": format!("{nonce:#x}"), "to": USDT, "value": "0x0",
+        "input": format!("0xa9059cbb{to:0>64}{units:0>64}"),
+    })
+}
+
+#[tokio::test]
+async fn announced_transfer_that_cannot_be_is_left_out() {
+    let (node, driver, ours) = node().await;
+    let transactions = [
+        announced(1, &ours, &"f".repeat(64)),
+        json!({"type": "0x7e"}),
+        announced(2, &ours, "5"),
+        announced(3, &ours, "0"),
+        announced(4, &ours, "5"),
+    ];
+    node.lock().pending = Some(json!(transactions));
+    let next_nonce = json!({"result": "0x3"});
+    node.lock().answer("eth_getTransactionCount", &[next_nonce]);
     let found = driver.changes(LOOK).await.unwrap().transfers;
     let found = found
         .iter()
         .map(|transfer| (&*transfer.transaction_hash, transfer.block));
-    assert_eq!(found.collect::<Vec<_>>(), [(&*word(3), None)]);
+    assert_eq!(found.collect::<Vec<_>>(), [(&*word(4), None)]);
+}
+
+#[tokio::test]
+async fn transaction_that_waits_for_a_lower_fee_is_kept_while_the_node_has_it() {
+    let (node, driver, ours) = node().await;
+    let transaction = announced(1, &ours, "5");
+    node.lock().pending = Some(json!([transaction]));
+    let next_nonce = json!({"result": "0x1"});
+    node.lock().answer("eth_getTransactionCount", &[next_nonce]);
+    let mut cursor = driver.changes(LOOK).await.unwrap().cursor;
+    node.lock().pending = Some(json!([]));
+    let has = json!({"result": transaction});
+    node.lock().answer("eth_getTransactionByHash", &[has]);
+    for (new_blocks, node_has_it, is_gone) in
+        [(5, true, false), (2, false, false), (1, false, true)]
+    {
+        if !node_has_it {
+            node.lock()
+                .answer("eth_getTransactionByHash", &[json!({"result": null})]);
+        }
+        for _ in 0..new_blocks {
+            node.lock().add(Block::default());
+        }
+        let look = Look {
+            cursor: Some(&cursor),
+            ..LOOK
+        };
+        let changes = driver.changes(look).await.unwrap();
+        assert_eq!(
+            !changes.gone.is_empty(),
+            is_gone,
+            "{new_blocks} {node_has_it}"
+        );
+        cursor = changes.cursor;
+    }
 }
 
 /// As the module's documentation states.

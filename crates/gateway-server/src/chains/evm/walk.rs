@@ -261,6 +261,8 @@ impl<'a> Walk<'a> {
 
     pub(super) async fn finish(mut self) -> Result<Changes, ChainError> {
         let is_last = self.cursor.last().hash == self.latest.hash;
+        let unconfirmed = &mut self.cursor.unconfirmed;
+        unconfirmed.retain(|id, _| self.found.iter().all(|transfer| transfer.id != *id));
         let mut dropped = Vec::new();
         if self.driver.chain == Chain::Tron {
             if is_last && !self.watched.is_empty() {

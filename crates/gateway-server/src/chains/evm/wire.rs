@@ -49,8 +49,6 @@ pub(super) struct Transaction {
     pub(super) to: Option<Address>,
     pub(super) value: Quantity,
     input: String,
-    /// `None` in the mempool.
-    pub(super) block_number: Option<Quantity>,
 }
 
 #[derive(Debug, Deserialize)]
