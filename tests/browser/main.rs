@@ -20,6 +20,7 @@ mod payment_screen;
 mod progress;
 mod purchase;
 mod quick_start;
+mod real_chains;
 mod recovery;
 mod screens;
 mod states;

@@ -38,6 +38,7 @@ mod local_server;
 mod npm;
 mod program;
 mod random;
+mod real_chains;
 mod receivers;
 mod replicas;
 mod sandbox_control;
@@ -61,6 +62,7 @@ pub use http_response::{CONTRACT, Contract, HttpResponse};
 pub use npm::{NpmProject, React, npm_file, type_errors_of, yaml_documents};
 pub use program::{Folder, Program, ProgramOutput, Running, built, command, write_private};
 pub use random::SeededRandom;
+pub use real_chains::RealChains;
 pub use receivers::{Language, Receiver, receiver_library};
 pub use replicas::{
     Replicas, dump_postgres_database, empty_postgres_database, load_postgres_database, pooled,

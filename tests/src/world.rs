@@ -23,6 +23,7 @@ use crate::clock::MovableClock;
 use crate::customer::{Checkout, Customer, HostedPage};
 use crate::http_response::HttpResponse;
 use crate::program::{Folder, write_private};
+use crate::real_chains::RealChains;
 use crate::sandbox_control::SandboxControl;
 use crate::store_server::{OperatorApi, StoreServer, TokenSigner};
 use crate::store_site::StoreSite;
@@ -88,8 +89,20 @@ impl World {
             shop: shop.1,
             webhook: webhooks.address(),
         };
-        let settings = config.sandbox(&addresses, clock.clone());
-        spawn(florin_sandbox::run(sandbox.0, settings, shutdown.clone()));
+        if let Some(chains) = &config.real_chains {
+            // The gateway binds it again.
+            drop(sandbox.0);
+            let listen = sandbox.1.to_string();
+            let toml = chains.gateway_toml(&listen, &addresses.proxy_url(), &folder);
+            let gateway = RealChains::gateway(&toml);
+            spawn(florin_gateway::server::serve_until(
+                gateway,
+                shutdown.clone(),
+            ));
+        } else {
+            let settings = config.sandbox(&addresses, clock.clone());
+            spawn(florin_sandbox::run(sandbox.0, settings, shutdown.clone()));
+        }
         let shops_clock = clock.clone();
         let settings = florin_shop::Settings {
             proxy_url: addresses.proxy_url(),

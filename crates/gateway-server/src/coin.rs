@@ -67,16 +67,16 @@ pub fn chain_of(asset: Asset) -> Chain {
 }
 
 impl Coin {
-    /// An asset that the specification lists, with the contract of its network and without limits. A token on a network of
-    /// one's own machine has the main network's contract: a development node can put code there.
+    /// An asset that the specification lists, with the contract of its network and without limits. Ethereum's token on a
+    /// network of one's own machine has the main network's contract: a development node can put code there.
     ///
     /// Source of the main contracts: Tether, "Supported protocols".
     pub fn listed(asset: Asset, network: Network) -> Self {
         let contract = match (asset, network) {
             (Asset::USDTERC20, Network::Test) => Some(USDT_ON_SEPOLIA),
             (Asset::USDTERC20, _) => Some("0xdAC17F958D2ee523a2206206994597C13D831ec7"),
-            (Asset::USDTTRC20, Network::Test) => Some(USDT_ON_NILE),
-            (Asset::USDTTRC20, _) => Some("TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"),
+            (Asset::USDTTRC20, Network::Main) => Some("TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t"),
+            (Asset::USDTTRC20, _) => Some(USDT_ON_NILE),
             _ => None,
         };
         Self {

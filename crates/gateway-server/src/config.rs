@@ -21,7 +21,7 @@ use crate::chain::{Chain, ChainDriver, Network};
 use crate::chains::bitcoin::{BitcoinDriver, NodeOptions};
 use crate::chains::evm::EvmDriver;
 use crate::chains::json_rpc::Access;
-use crate::clock::Clock;
+use crate::clock::{Clock, SystemClock};
 use crate::coin::{Coin, Limits, chain_of};
 use crate::confirmations::{Confirmations, Step};
 use crate::gateway::Options;
@@ -184,7 +184,11 @@ pub fn load(
     parse(&text, variables)
 }
 
-fn parse(
+/// Reads and checks the text of a configuration.
+///
+/// # Errors
+/// Everything that is wrong.
+pub fn parse(
     text: &str,
     variables: impl Iterator<Item = (String, String)>,
 ) -> Result<Config, Problems> {
@@ -404,7 +408,7 @@ impl ChainConfig {
         match self.deposit_key(network) {
             Err(error) => problems.push(("key", error)),
             Ok(key) => {
-                if let Err(error) = self.driver_with(key, network, Arc::new(crate::SystemClock)) {
+                if let Err(error) = self.driver_with(key, network, Arc::new(SystemClock)) {
                     problems.push(("node_url", error));
                 }
             }

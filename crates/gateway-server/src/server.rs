@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::request::Call;
 use crate::api::respond;
+use crate::callback::send_callbacks;
 use crate::chain::{Chain, Network};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
@@ -165,6 +166,14 @@ async fn build(config: &Config) -> anyhow::Result<(Arc<Gateway>, Arc<Rates>, Arc
 pub async fn run(config: Config) -> anyhow::Result<()> {
     let shutdown = CancellationToken::new();
     cancel_on_signal(shutdown.clone())?;
+    serve_until(config, shutdown).await
+}
+
+/// Serves until `shutdown` is cancelled.
+///
+/// # Errors
+/// As [`run`].
+pub async fn serve_until(config: Config, shutdown: CancellationToken) -> anyhow::Result<()> {
     // An error means that the process has one already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (gateway, rates, counts) = build(&config).await?;
@@ -199,7 +208,7 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
         serve(admin, health, &shutdown),
         followers,
         expire_sessions(&gateway, &shutdown),
-        crate::send_callbacks(gateway.clone(), client, shutdown.clone()),
+        send_callbacks(gateway.clone(), client, shutdown.clone()),
         rates::poll(rates::http_client()?, rates, clock, shutdown.clone()),
     );
     public.and(admin)

@@ -18,6 +18,7 @@ use thiserror::Error;
 
 pub(crate) use self::callbacks::Callback;
 pub use self::looks::{AddressRow, StatusChange};
+use crate::api::request::{ApiError, ErrorCode};
 use crate::chain::{Chain, Tip};
 
 /// A database that cannot be read or written.
@@ -37,6 +38,14 @@ pub enum StoreError {
         /// [`Chain::as_str`]
         chain: &'static str,
     },
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        tracing::error!("{error}");
+        let message = "the gateway cannot read or write its database now; try again later";
+        Self::new(ErrorCode::InternalError, message)
+    }
 }
 
 pub(crate) type Result<T, E = StoreError> = core::result::Result<T, E>;

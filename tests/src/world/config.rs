@@ -11,6 +11,7 @@ use super::secrets::{
     OTHER_STORE_KEY, OTHER_TOKEN_KEY, READER_HASH, READER_TOKEN, STORE_KEY, TOKEN_KEY, WEBHOOK,
 };
 use crate::clock::MovableClock;
+use crate::real_chains::RealChains;
 
 #[derive(Clone, Debug)]
 pub struct WorldConfig {
@@ -37,6 +38,8 @@ pub struct WorldConfig {
     /// The database; a file in the world's folder when `None`.
     pub database_url: Option<String>,
     pub evm_rpc_url: Option<String>,
+    /// `florin-gateway` on these nodes in place of the sandbox.
+    pub real_chains: Option<Arc<RealChains>>,
     /// Stores beside the two, without a webhook.
     pub more_stores: u32,
     pub staff_pages: &'static str,
@@ -61,6 +64,7 @@ impl Default for WorldConfig {
             environment: "test",
             database_url: None,
             evm_rpc_url: None,
+            real_chains: None,
             more_stores: 0,
             staff_pages: "write",
             has_operators: true,
@@ -174,6 +178,11 @@ pub(crate) fn florin_toml(
     let webhook = webhook_section(environment, *webhook);
     let rate_limit = rate_limit(config.orders_per_minute_per_ip);
     let operators = operators(config.has_operators);
+    let keys = config
+        .real_chains
+        .as_ref()
+        .map(|_| RealChains::proxy_toml());
+    let keys = keys.unwrap_or_default();
     format!(
         r#"listen = "{public}"
 admin_listen = "{admin}"
@@ -190,7 +199,7 @@ callback_token = "{CALLBACK_TOKEN}"
 {checkout_url}
 poll_interval_seconds = 1
 requests_per_second = {requests_per_second}
-
+{keys}
 [[store]]
 id = "other"
 name = "Another shop"

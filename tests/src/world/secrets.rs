@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub const API_KEY: &str = "canary-api-key-5d1f0c77";
-pub const API_SECRET: &str = "canary-api-secret-8e2b6a94c1";
+pub const API_SECRET: &str = "canary-api-secret-8e2b6a94c1d57f30aa";
 pub const CALLBACK_TOKEN: &str = "canary-callback-token-0f4c9d21e7b35a68";
 pub const STORE_KEY: &str = "canary-store-key-b7719e0d5c3f4a82";
 pub const OTHER_STORE_KEY: &str = "canary-other-store-key-2c6e8f1b9a0d";

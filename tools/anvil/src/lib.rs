@@ -56,15 +56,9 @@ impl Anvil {
         &self.url
     }
 
-    /// Calls a method, which must have a result.
+    /// As the function [`call`].
     pub async fn call(&self, method: &str, params: Value) -> Value {
-        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let response = self.http.post(&self.url).json(&request).send();
-        let response = response.await.expect("anvil answers");
-        let mut response: Value = response.json().await.expect("anvil answers in JSON");
-        let result = response.get_mut("result");
-        let result = result.map(Value::take);
-        result.unwrap_or_else(|| panic!("{request}: {response}"))
+        call(&self.http, &self.url, method, params).await
     }
 
     /// Adds blocks.
@@ -81,6 +75,17 @@ impl Anvil {
         let balance = json!([contract, test_token::balance_slot(ACCOUNT), balance]);
         self.call("anvil_setStorageAt", balance).await;
     }
+}
+
+/// Calls a method of a node, which must have a result.
+pub async fn call(http: &reqwest::Client, node: &str, method: &str, params: Value) -> Value {
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let response = http.post(node).json(&request).send();
+    let response = response.await.expect("anvil answers");
+    let mut response: Value = response.json().await.expect("anvil answers in JSON");
+    let result = response.get_mut("result");
+    let result = result.map(Value::take);
+    result.unwrap_or_else(|| panic!("{request}: {response}"))
 }
 
 impl Drop for Anvil {

@@ -9,8 +9,6 @@ use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::store::StoreError;
-
 /// Larger bodies are rejected; no request of the specification is nearly as large.
 const MAX_BODY_BYTES: usize = 64 * 1024;
 const MAX_URL_BYTES: usize = 2_000;
@@ -281,13 +279,5 @@ impl ApiError {
             return ([(header::RETRY_AFTER, "1")], response).into_response();
         }
         response.into_response()
-    }
-}
-
-impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> Self {
-        tracing::error!("{error}");
-        let message = "the gateway cannot read or write its database now; try again later";
-        Self::new(ErrorCode::InternalError, message)
     }
 }

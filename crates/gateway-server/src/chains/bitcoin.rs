@@ -240,6 +240,7 @@ impl BitcoinDriver {
         for (id, (index, entry)) in entries.ours {
             let confirmations = u64::try_from(entry.confirmations).unwrap_or(0);
             let entered = mempool.get(&entry.txid);
+            // Also of a negative number: another transaction in a block spent the same coins.
             if confirmations == 0 && entered.is_none() {
                 continue;
             }
@@ -356,10 +357,6 @@ impl Entries {
             return;
         };
         self.seen.insert(id.clone());
-        // A negative number: a block has another transaction with the same coins.
-        if entry.confirmations < 0 {
-            return;
-        }
         if let Some(index) = wallet.index(address) {
             self.ours.insert(id, (index, entry));
         }

@@ -1,0 +1,146 @@
+//! The scenarios of the sandbox on real chains: the widget in a browser, an unmodified proxy with pinned keys, `florin-gateway`,
+//! and real nodes. Each scenario pays from the node's own wallet.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use support::{Browser, Checkout, RealChains, World};
+
+use crate::helpers::{choose_asset, end};
+
+struct Purchase {
+    world: World,
+    chains: Arc<RealChains>,
+    browser: Browser,
+    asset: &'static str,
+}
+
+impl Purchase {
+    async fn begin(asset: &'static str) -> Self {
+        let chains = Arc::new(RealChains::start().await);
+        let nodes = chains.clone();
+        let world = World::with(|config| config.real_chains = Some(nodes)).await;
+        let browser = Browser::open().await;
+        Self {
+            world,
+            chains,
+            browser,
+            asset,
+        }
+    }
+
+    /// Chooses the asset on a new page.
+    async fn choose(&self) -> Checkout {
+        self.browser.goto("about:blank").await;
+        self.browser.goto(&self.world.checkout_page()).await;
+        choose_asset(&self.world, &self.browser, self.asset).await
+    }
+
+    async fn pay(&self, checkout: &Checkout, amount: &str) -> String {
+        let address = checkout.address().await;
+        self.chains.pay(self.asset, &address, amount).await
+    }
+
+    async fn mine(&self, blocks: u32) {
+        self.chains.mine(self.asset, blocks).await;
+    }
+
+    async fn shows(&self, status: &str) {
+        self.browser.wait_for(&format!("status-{status}")).await;
+    }
+}
+
+async fn asked(checkout: &Checkout) -> String {
+    let view = checkout.view().await;
+    let amount = view["attempt"]["amount_in_crypto"].as_str();
+    amount.expect("an amount").to_owned()
+}
+
+/// Of the asset's amount, in its smallest units of six decimals or more.
+fn share(amount: &str, numerator: u64, denominator: u64) -> String {
+    let (whole, fraction) = amount.split_once('.').expect("two decimals or more");
+    let decimals = fraction.len();
+    let units: u64 = format!("{whole}{fraction}").parse().expect("digits");
+    let units = units * numerator / denominator;
+    let digits = format!("{units:0>width$}", width = decimals + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - decimals);
+    format!("{whole}.{fraction}")
+}
+
+async fn paid_in_parts_and_too_much(asset: &'static str) {
+    let at = Purchase::begin(asset).await;
+    // Exactly; then both blocks of the payment are taken back.
+    let checkout = at.choose().await;
+    let amount = asked(&checkout).await;
+    let hash = at.pay(&checkout, &amount).await;
+    at.shows("checking").await;
+    at.mine(1).await;
+    at.shows("processing").await;
+    at.mine(2).await;
+    at.shows("paid").await;
+    let view = checkout.view().await;
+    assert_eq!(view["attempt"]["transaction_hash"], json!(hash));
+    at.world.wait_until_paid_in_shop(&checkout.order).await;
+    at.chains.reorganize(asset, 3).await;
+    at.mine(1).await;
+    support::eventually("the store is warned of the reversal", async || {
+        let types = at.world.webhooks.event_types(&checkout.order);
+        types.contains(&"order.reverted".to_owned()).then_some(())
+    })
+    .await;
+    at.mine(3).await;
+
+    // Half, then the rest.
+    let checkout = at.choose().await;
+    let amount = asked(&checkout).await;
+    let half = share(&amount, 1, 2);
+    at.pay(&checkout, &half).await;
+    at.mine(3).await;
+    at.shows("underpaid").await;
+    let view = checkout.view().await;
+    let rest = view["attempt"]["remaining_in_crypto"]
+        .as_str()
+        .expect("a rest");
+    at.pay(&checkout, rest).await;
+    at.mine(3).await;
+    at.shows("paid").await;
+
+    // Twice as much.
+    let checkout = at.choose().await;
+    let amount = asked(&checkout).await;
+    at.pay(&checkout, &share(&amount, 2, 1)).await;
+    at.mine(3).await;
+    at.shows("overpaid").await;
+    end(at.world, at.browser).await;
+}
+
+#[tokio::test]
+async fn litecoin_is_paid_in_parts_too_much_and_taken_back() {
+    paid_in_parts_and_too_much("LTC").await;
+}
+
+#[tokio::test]
+async fn a_token_on_an_evm_node_is_paid_in_parts_too_much_and_taken_back() {
+    paid_in_parts_and_too_much("USDTERC20").await;
+}
+
+/// A payment that the payer replaces by one to another address, before any block has it.
+#[tokio::test]
+async fn a_replaced_payment_is_not_counted() {
+    let at = Purchase::begin("LTC").await;
+    let checkout = at.choose().await;
+    let amount = asked(&checkout).await;
+    let node = &at.chains.litecoin;
+    let hash = at.pay(&checkout, &amount).await;
+    at.shows("checking").await;
+    let bumped: Value = node
+        .payer("bumpfee", json!([hash]))
+        .await
+        .expect("the fee is raised");
+    at.mine(3).await;
+    at.shows("paid").await;
+    let view = checkout.view().await;
+    assert_eq!(view["attempt"]["transaction_hash"], bumped["txid"]);
+    assert_eq!(view["attempt"]["received_in_crypto"], json!(amount));
+    end(at.world, at.browser).await;
+}
