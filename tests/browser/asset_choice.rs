@@ -214,6 +214,27 @@ async fn slow_prices_do_not_hide_what_is_sold() {
     end(world, browser).await;
 }
 
+#[tokio::test]
+async fn prices_that_are_refused_leave_what_is_sold_and_are_asked_for_again() {
+    let refuse = "
+        window.change = () => {
+            const answer = window.fetch;
+            const refusal = JSON.stringify({ error: { code: 'gateway_unavailable', message: '' } });
+            window.fetch = async (request, options) => String(request).includes('/offer') ? new Response(refusal, { status: 503 }) : answer(request, options);
+            window.release = () => {
+                window.change = quotes => quotes;
+                window.fetch = answer;
+            };
+        };";
+    let script = format!("{BETWEEN}{refuse}");
+    let (world, browser) = checkout_page(&[WITHOUT_OFFER, &script]).await;
+    browser.wait_for("retry").await;
+    release(&browser).await;
+    browser.press("retry").await;
+    browser.wait_for("asset-BTC").await;
+    end(world, browser).await;
+}
+
 /// Notes how many assets the first screen has.
 const FIRST_SCREEN: &str = "
     const look = () => {

@@ -380,16 +380,25 @@ async fn an_unavailable_asset_announces_its_reason_and_a_search_what_it_finds() 
     }
 
     gallery.load("choosing_many").await;
+    let shown = "return rows.length";
+    // Each word is in the name, the symbol, the network or the code.
+    for (typed, found) in [
+        ("teth", 5),
+        ("usdterc20", 1),
+        (" Usdt  tron ", 1),
+        ("tethertron", 0),
+    ] {
+        browser.fill("search", typed).await;
+        assert_eq!(read_inside(browser, shown).await, found, "{typed}");
+    }
     let nothing = "No currency matches “\u{2068}dollars\u{2069}”.";
-    // `widget/src/format/networks.rs` has what is found.
     for (typed, found, sentence) in [
         ("trc20", 2, "Search currencies: 2"),
         ("dollars", 0, nothing),
     ] {
         browser.fill("search", typed).await;
         wait_until_announced(browser, sentence).await;
-        let shown = read_inside(browser, "return rows.length").await;
-        assert_eq!(shown, found, "{typed}");
+        assert_eq!(read_inside(browser, shown).await, found, "{typed}");
     }
     let screen = browser.text("status-open").await;
     assert!(screen.contains(nothing), "{screen}");

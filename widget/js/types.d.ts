@@ -111,18 +111,16 @@ export interface Begun extends Pick<Place, 'box'> {
   opened: Promise<void>;
   /** Resolves with the first choice of an asset. */
   pressed: Promise<void>;
-  /** Repeats the press on a list that is gone. */
-  press(): void;
-  /** The list, while it is shown. */
-  list(): { released(): Promise<void>; missProgram(): void } | undefined;
+  /** The list, once it was shown. */
+  list(): ReturnType<typeof import('./first/early_choice.js').createEarlyChoice>;
   /** Ends it; absent where it ends with its signal. */
   end?(): void;
   /** Takes what draws the first screen of a payment. */
   giveParts: (parts: Promise<PaymentParts>) => void;
   /** What has drawn that screen before the program. */
   instructions(): ReturnType<typeof import('./instructions.js').createInstructions> | undefined;
-  /** Shows the screens in place of the list. Returns what repeats on them what was done on it. */
-  handOver(words: Words): (() => void) | undefined;
+  /** Shows the screens in place of what was shown. */
+  handOver(words: Words): void;
   /** What the program gets: widget/src/host.rs. */
   host: {
     base: string;
@@ -130,12 +128,10 @@ export interface Begun extends Pick<Place, 'box'> {
     menu: HTMLElement;
     asset: string;
     heading: string;
-    recall(): string;
     remember(code: string): void;
     wallets: AnnouncedWallet[];
-    draw_icon: typeof import('./first/early_choice.js').drawIcon;
-    /** Writes the second line of a row: see `createDetail` in first/early_choice.js. */
-    detail(words: Words, currency: string): ReturnType<typeof import('./first/early_choice.js').createDetail>;
+    /** Draws the list of assets for what was found last. */
+    list(words: Words, quotes: Quote[]): HTMLElement;
     uncached(): string;
     may_exist(): boolean;
     take_opening(): Opening | undefined;
@@ -190,6 +186,9 @@ export interface Quote {
   crypto_code: string;
   asset: string;
   asset_name: string;
+  network: string;
+  amount_in_crypto?: string;
+  amount_in_usd?: string;
   available: boolean;
   reason?: string;
   limit_in_order_currency?: string;
@@ -207,6 +206,29 @@ export interface Quote {
   confirms_network?: boolean;
   is_folded?: boolean;
   quote_id: string;
+}
+
+/** What the list of assets calls of the program: widget/src/screens/pick_asset.rs. */
+export interface ListCalls {
+  /** Opens an attempt: a `crypto_code`, a space, and the id of its quote. */
+  choose(choice: string): void;
+  /** Takes a text for screen readers. */
+  announce(text: string): void;
+  /** Ends the report of an earlier press. */
+  forget(nothing: ''): void;
+  /** Goes back to the payment. */
+  leave(nothing: ''): void;
+  /** Requests the quotes anew. */
+  reload(nothing: ''): void;
+}
+
+/** The list of assets in its place on the screen. */
+export interface ShownList {
+  /**
+   * Shows these quotes. `json`: empty while they are awaited. `isUnpriced`: a banner says that the order's currency cannot be paid.
+   * `isBusy`: a request is under way.
+   */
+  show(json: string, isUnpriced: boolean, isBusy: boolean): void;
 }
 
 /** A wallet of this browser, as it has announced itself. `icon`: a picture as a data URL; empty for none. */

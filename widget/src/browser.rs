@@ -44,10 +44,14 @@ pub(crate) fn reload() {
 pub(crate) fn object(members: &[(&str, &str)]) -> Object {
     let object = Object::new();
     for (key, value) in members {
-        // A fresh, extensible object takes every member.
-        let _ = Reflect::set(&object, &JsValue::from_str(key), &JsValue::from_str(value));
+        insert(&object, key, &JsValue::from_str(value));
     }
     object
+}
+
+pub(crate) fn insert(object: &Object, name: &str, value: &JsValue) {
+    // A fresh, extensible object takes every member.
+    let _ = Reflect::set(object, &JsValue::from_str(name), value);
 }
 
 /// The monotonic clock.

@@ -11,7 +11,7 @@ pub(crate) use self::{
     button::{Button, CopyButton, Look, NewPriceButton, OtherAssetButton, Press},
     countdown::Countdown,
     elements::{focus, focus_heading, is_screen_focused, keyed},
-    icon::{AssetIcon, Drawing, TICK},
+    icon::{Drawing, TICK},
     order_links::{
         ExplorerLink, Hash, HelpLink, HostedPageLink, NewPurchaseButton, NewSessionButton,
         OrderReference, ReturnLink, Transaction, hosted_page,

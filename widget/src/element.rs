@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use florin_money::Network;
 use leptos::mount::mount_to;
 use leptos::prelude::*;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -88,6 +89,16 @@ pub fn show_list(number: u32, is_list: bool) {
     if let Some(checkout) = polling(number).and_then(|polling| polling.checkout()) {
         checkout.turn_to_list(is_list);
     }
+}
+
+/// What wallets and exchanges call a network, and after a line break the shape of its addresses; empty for an unknown one.
+#[wasm_bindgen]
+#[must_use]
+pub fn network(name: &str) -> String {
+    let known = Network::of(name);
+    known.map_or_else(String::new, |known| {
+        format!("{}\n{}", known.names, known.example)
+    })
 }
 
 fn polling(number: u32) -> Option<Rc<Polling>> {

@@ -21,18 +21,9 @@ extern "C" {
     /// How numbers and times are written, BCP 47; its language is the file's.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn locale(this: &Host) -> String;
-    /// A `crypto_code` to choose at once; empty for none.
-    #[wasm_bindgen(method, getter)]
-    pub(crate) fn asset(this: &Host) -> String;
-    /// The `crypto_code` that was chosen last on this origin; empty for none.
-    #[wasm_bindgen(method)]
-    pub(crate) fn recall(this: &Host) -> String;
     /// What is sold, with its shop and price, as it was drawn last.
     #[wasm_bindgen(method)]
     pub(crate) fn about(this: &Host) -> Node;
-    /// Keeps a `crypto_code` as the one that was chosen last.
-    #[wasm_bindgen(method)]
-    pub(crate) fn remember(this: &Host, crypto_code: &str);
     /// The element for the order's title: `h1` on the checkout page, `p` within the shop's.
     #[wasm_bindgen(method, getter)]
     pub(crate) fn heading(this: &Host) -> String;
@@ -46,34 +37,15 @@ extern "C" {
     /// `null` if the proxy no longer has those of this page's version.
     #[wasm_bindgen(method)]
     pub(crate) fn load_payment(this: &Host) -> Promise;
-    /// The wallets of this browser that have announced themselves: name, icon and kind of each, as `AnnouncedWallet` of
-    /// widget/js/types.d.ts has them.
+    /// Puts the list of assets into a place of the screens. `calls`: `ListCalls` of widget/js/types.d.ts. `may_leave`: a payment
+    /// can be gone back to.
     #[wasm_bindgen(method)]
-    pub(crate) fn announced_wallets(this: &Host) -> Vec<String>;
-    /// Opens the wallet of this name with the next payment; an empty name opens none.
-    #[wasm_bindgen(method)]
-    pub(crate) fn use_wallet(this: &Host, name: &str);
-    /// Draws the icon of an asset in a place; `glyph` and `badge` as `Quote` has them.
-    #[wasm_bindgen(method)]
-    pub(crate) fn draw_icon(
+    pub(crate) fn list(
         this: &Host,
         place: &HtmlElement,
-        asset: &str,
-        glyph: Option<&str>,
-        badge: Option<&str>,
-    );
-    /// Writes the second line of a row: `createDetail` of widget/js/first/early_choice.js.
-    #[wasm_bindgen(method)]
-    pub(crate) fn detail(
-        this: &Host,
-        currency: &str,
-        detail: &str,
-        takes_seconds: Option<u32>,
-        fee: Option<&str>,
-        reason: Option<&str>,
-        limit_shown: Option<&str>,
-        limit: Option<&str>,
-    ) -> String;
+        calls: &JsValue,
+        may_leave: bool,
+    ) -> AssetList;
     /// What opening the order brought, once, if it came with its prices before the program did.
     #[wasm_bindgen(method)]
     pub(crate) fn take_opening(this: &Host) -> Option<HostResponse>;
@@ -129,6 +101,13 @@ extern "C" {
     /// Dispatches `florin-{name}` on the element.
     #[wasm_bindgen(method)]
     pub(crate) fn emit(this: &Host, name: &str, detail: &JsValue);
+
+    /// The result of [`Host::list`].
+    pub(crate) type AssetList;
+
+    /// Shows these quotes: `ShownList` of widget/js/types.d.ts.
+    #[wasm_bindgen(method)]
+    pub(crate) fn show(this: &AssetList, quotes: &str, is_unpriced: bool, is_busy: bool);
 
     /// The result of [`Host::store`].
     pub(crate) type PageStore;

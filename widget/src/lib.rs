@@ -41,6 +41,6 @@ mod host;
 mod screens;
 
 #[cfg(target_arch = "wasm32")]
-pub use element::{mount, refresh, show_list, unmount};
+pub use element::{mount, network, refresh, show_list, unmount};
 #[cfg(target_arch = "wasm32")]
 pub use host::Host;

@@ -22,9 +22,7 @@ mod updates;
 
 #[cfg(target_arch = "wasm32")]
 pub(crate) use self::{
-    checkout::{
-        COIN_ROW, Checkout, PaymentScreens, Press, Quotes, Shared, WALLET_ROW, use_checkout,
-    },
-    connection::{Chosen, Connection, Done, Opened, Request},
+    checkout::{Checkout, PaymentScreens, Press, Shared, use_checkout},
+    connection::{Chosen, Connection, Done, Opened, Quotes, Request, Sold},
     problem::Problem,
 };

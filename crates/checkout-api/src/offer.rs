@@ -3,7 +3,7 @@
 use florin_money::AmountText;
 use serde::{Deserialize, Serialize};
 
-use crate::{Environment, LineView, OrderView, Quote, StoreView};
+use crate::{Environment, LineView, Quote, StoreView};
 
 /// Store, lines, price and quotes. It is read, never written: no order exists for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,20 +30,4 @@ pub struct Offer {
     /// returns.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub order_exists: bool,
-}
-
-/// What an order sells, without quotes.
-impl From<&OrderView> for Offer {
-    fn from(order: &OrderView) -> Self {
-        Self {
-            environment: order.environment,
-            store: order.store.clone(),
-            title: order.title.clone(),
-            lines: order.lines.clone(),
-            amount: order.amount.clone(),
-            currency: order.currency.clone(),
-            quotes: None,
-            order_exists: false,
-        }
-    }
 }

@@ -1,12 +1,14 @@
 /** A checkout until its program runs: the order, or what is offered, and the list of assets. */
 import { TOKENS } from '../attributes.js';
+import { clean } from '../clean.js';
 import { make } from '../dom.js';
 import { prepareAmounts } from '../drawing.js';
 import { chooseLanguage } from '../locale.js';
 import { recall, remember } from '../storage.js';
 import { applyTheme } from '../theme.js';
 import { createContainer } from './container.js';
-import { createDetail, createEarlyChoice, drawIcon } from './early_choice.js';
+import { createEarlyChoice } from './early_choice.js';
+import { createList } from './list.js';
 import { opener, uncached } from './order.js';
 import { createAbout } from './summary.js';
 import { announcedWallets } from './wallets.js';
@@ -123,8 +125,6 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
   };
   /** @type {ReturnType<Begun['instructions']>} */
   let instructions;
-  /** @type {Element | null} What had the focus before the program's screens came. */
-  let focused;
   /** Shows address and code in place of the list. @param {Opening} opening */
   const showPayment = async ({ body, qr_code: code }) => {
     const [script, style, words] = await loadingParts;
@@ -167,15 +167,13 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
     first,
     opened,
     pressed,
-    press,
     list: () => early,
     instructions: () => instructions,
-    /** Shows the screens in place of the list. @param {Words} words @returns {(() => void) | undefined} What repeats on them what was done on it. */
+    /** Shows the screens in place of what was shown. @param {Words} words */
     handOver: (words) => {
       isWaiting = false;
-      focused = root.activeElement;
       reveal(words);
-      return early?.remove(container);
+      early?.tree.remove();
     },
     host: {
       base,
@@ -183,11 +181,9 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
       menu,
       asset: read('asset') || '',
       heading: isPage ? 'h1' : 'p',
-      recall: lastAsset,
       remember: keepAsset,
       wallets,
-      draw_icon: drawIcon,
-      detail: (words, currency) => createDetail(words, locale, currency),
+      list: (words, quotes) => createList(clean(/** @type {any} */ (sold)), quotes, words, locale, { last: lastAsset(), wallets }),
       uncached,
       may_exist: mayExist,
       take_opening: () => {
@@ -200,7 +196,8 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
         isTaken = true;
         applyThemeOf(opening).catch(() => {});
         const found = await opening;
-        sold = found.body;
+        // After a refusal, what was found before is still shown.
+        if (!found.body.error) sold = found.body;
         return found;
       },
       choose: async (code, quote) => {
@@ -209,12 +206,7 @@ export const begin = ({ element, box, signal }, read, isPage, base, given) => {
         return found;
       },
       about: drawAbout,
-      early_payment: (due) => {
-        const screen = instructions?.early(due);
-        // Once it is on the page again.
-        if (screen?.contains(focused)) setTimeout(() => /** @type {HTMLElement} */ (focused).focus());
-        return screen;
-      },
+      early_payment: (due) => instructions?.early(due),
     },
   };
 };

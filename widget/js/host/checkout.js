@@ -6,9 +6,10 @@ import { followTopLink } from '../top_links.js';
 import { loadPayment, loadPaymentScript, loadPaymentStyle, loadProgram, showIcon } from './files.js';
 import { followHistory } from './history.js';
 import { createWords, fillMenu, focusAgain } from './language.js';
+import { createLists } from './list.js';
 import { followOtherTabs, showOtherTab } from './other_tabs.js';
 import { createWallets } from './wallets.js';
-/** @import { Begun, Context, CopyButton, Labels, Opening, WalletPayment, Words } from '../types.d.ts' */
+/** @import { Begun, Context, CopyButton, Labels, ListCalls, Opening, WalletPayment, Words } from '../types.d.ts' */
 
 /** The longest that the screens wait for the order; then they show that they wait. */
 const PATIENCE_MS = 3000;
@@ -51,10 +52,10 @@ const findStore = () => {
  */
 export const showCheckout = async (context, begun, isPage) => {
   const { element, box, signal } = context;
-  const { container, emit, file, host, locale, menu, press, read } = begun;
+  const { container, emit, file, host, locale, menu, read } = begun;
+  const root = /** @type {ShadowRoot} */ (element.shadowRoot);
   /** @param {CSSStyleSheet} sheet */
   const adopt = (sheet) => {
-    const root = /** @type {ShadowRoot} */ (element.shadowRoot);
     root.adoptedStyleSheets = [...root.adoptedStyleSheets.filter((one) => one !== sheet), sheet];
   };
   // The payment that is shown before the program needs it as well.
@@ -124,7 +125,13 @@ export const showCheckout = async (context, begun, isPage) => {
     // Until here, what the page's script has begun is there for another attempt.
     element.begun = undefined;
     signal.addEventListener('abort', () => begun.end?.());
-    const repeat = begun.handOver(words);
+    const { activeElement } = root;
+    const early = begun.list();
+    /** The list that the customer has, for the program's first screen alone. */
+    let given = early?.list.isConnected ? { ...early, pressed: box.dataset.pressed } : undefined;
+    begun.handOver(words);
+    delete box.dataset.pressed;
+    const showList = createLists(element, host, words, wallets.prefer, program.network);
     let isReady = false;
     /** Whether the customer waits for a notification. */
     let isNotifying = false;
@@ -149,7 +156,7 @@ export const showCheckout = async (context, begun, isPage) => {
     };
     const sold = read('product') || read('donation');
     const showOrder = isPage && followOtherTabs(sold ? read('store') + '/' + sold : '', signal, (isElsewhere) => queueMicrotask(() => showOtherTab(container, String(words.other_tab), isElsewhere)));
-    const showList = isAlone && followHistory(begun.pressed, signal, (isList) => program.show_list(mounted, isList));
+    const noteList = isAlone && followHistory(begun.pressed, signal, (isList) => program.show_list(mounted, isList));
     /** @type {number} */
     const mounted = program.mount(container, {
       ...host,
@@ -157,9 +164,7 @@ export const showCheckout = async (context, begun, isPage) => {
       repeatable: !read('client-token') && !read('order-token'),
       embed,
       about: () => host.about(words),
-      announced_wallets: () => host.wallets.flatMap(({ name, icon, kind }) => [name, icon, kind]),
-      use_wallet: wallets.prefer,
-      detail: (/** @type {string} */ currency, /** @type {Parameters<ReturnType<typeof host.detail>>} */ ...parts) => host.detail(words, currency)(...parts),
+      list: (/** @type {HTMLElement} */ place, /** @type {ListCalls} */ calls, /** @type {boolean} */ mayLeave) => showList(place, calls, mayLeave, given),
       take_opening: () => {
         const opening = host.take_opening();
         const attempt = /** @type {any} */ (opening?.body.attempt);
@@ -204,7 +209,7 @@ export const showCheckout = async (context, begun, isPage) => {
       store: () => (isPage && findStore()) || undefined,
       shows: (/** @type {string} */ screen, /** @type {string} */ order) => {
         if (showOrder) showOrder(order);
-        if (showList && screen) showList(screen === 'list');
+        if (noteList && screen) noteList(screen === 'list');
       },
       notify_button: (/** @type {HTMLElement} */ place) => {
         if (!isNotifying && drawing.notifications.mayAsk()) place.append(drawing.notifications.createButton(drawing.words, () => (isNotifying = true)));
@@ -218,12 +223,16 @@ export const showCheckout = async (context, begun, isPage) => {
     if (signal.aborted) return program.unmount(mounted);
     signal.addEventListener('abort', () => program.unmount(mounted));
     context.onRefresh(() => program.refresh(mounted));
-    repeat?.();
-    press();
-    delete box.dataset.pressed;
+    // The list has appeared already: it must not fade in again.
+    if (early) container.querySelector('.screen')?.getAnimations().forEach((animation) => animation.finish());
+    // The screens have taken by then what was there before them.
+    setTimeout(() => {
+      given = undefined;
+      if (activeElement?.isConnected) /** @type {HTMLElement} */ (activeElement).focus();
+    });
     focusAgain(element, menu);
     // The diagnostics of an earlier attempt no longer hold.
-    if (!isRefused) element.shadowRoot?.querySelector('.fl-diagnostics')?.remove();
+    if (!isRefused) root.querySelector('.fl-diagnostics')?.remove();
     isReady = true;
     emit('ready');
   } catch (error) {

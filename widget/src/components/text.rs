@@ -24,15 +24,10 @@ pub(crate) fn Heading(#[prop(into)] text: String) -> impl IntoView {
     }
 }
 
-/// A sentence with an element in its one gap beside that of `{network}`, so that the language around it never reorders an
-/// amount.
+/// A sentence with an element in its one gap, so that the language around it never reorders an amount.
 #[component]
-pub(crate) fn Sentence<'a>(
-    key: &'static str,
-    #[prop(optional)] network: &'a str,
-    children: Children,
-) -> impl IntoView + use<> {
-    let whole = use_i18n().text_with(key, &[("network", network)]);
+pub(crate) fn Sentence(key: &'static str, children: Children) -> impl IntoView {
+    let whole = use_i18n().text(key);
     let (before, after) = around(&whole);
     view! { <p>{before.to_owned()}{children()}{after.to_owned()}</p> }
 }

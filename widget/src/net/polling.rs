@@ -9,7 +9,7 @@ mod stream;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::{Rc, Weak};
 
-use florin_checkout_api::{ErrorCode, OpenAttempt, OrderView, Quote};
+use florin_checkout_api::{ErrorCode, OpenAttempt, OrderView};
 use js_sys::Function;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast as _;
@@ -21,7 +21,7 @@ use super::requests::Requests;
 use crate::browser::{document, drift_ms, is_hidden, now_ms, random, spawn, window};
 use crate::host::Host;
 use crate::state::phase::Phase;
-use crate::state::{Checkout, Chosen, Connection, Done, Opened, Problem, Request};
+use crate::state::{Checkout, Chosen, Connection, Done, Opened, Problem, Quotes, Request};
 
 /// Failures in a row after which the page says that it is offline.
 const OFFLINE_AFTER: u32 = 2;
@@ -206,7 +206,7 @@ impl Connection for Polling {
         self.request(request, done);
     }
 
-    fn quotes(&self, done: Done<Vec<Quote>>) {
+    fn quotes(&self, done: Done<Quotes>) {
         if let Some(quotes) = self.requests.take_first_quotes() {
             return done(quotes);
         }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use florin_checkout_api::{DonationView, OpenAttempt, OrderView, Quote, from_json};
+use florin_checkout_api::{DonationView, OpenAttempt, OrderView, from_json};
 use gloo_net::http::{RequestBuilder, Response};
 use js_sys::{JSON, Promise};
 use serde::Serialize;
@@ -13,7 +13,7 @@ use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCache};
 
 use crate::format::links::handoff;
 use crate::host::{Host, HostResponse};
-use crate::state::{Chosen, Opened, Problem, Request};
+use crate::state::{Chosen, Opened, Problem, Quotes, Request};
 
 /// A request that takes longer is given up and sent again.
 const TIMEOUT_MS: u32 = 20_000;
@@ -69,12 +69,12 @@ impl Requests {
         Some(self.read_opening(&response))
     }
 
-    pub(super) fn take_first_quotes(&self) -> Option<Result<Vec<Quote>, Problem>> {
+    pub(super) fn take_first_quotes(&self) -> Option<Result<Quotes, Problem>> {
         let quotes = self
             .first_quotes
             .borrow_mut()
             .take_if(|quotes| quotes.is_array())?;
-        Some(stringify(&quotes).and_then(|quotes| read(&quotes)))
+        Some(stringify(&quotes).and_then(read_quotes))
     }
 
     fn read_opening(&self, response: &HostResponse) -> Result<Opened, Problem> {
@@ -84,7 +84,9 @@ impl Requests {
         }
         let Some(token) = response.token() else {
             if response.offers() == Some(true) {
-                return read(&body).map(Box::new).map(Opened::Offer);
+                let quotes = response.quotes();
+                let quotes = quotes.is_array().then(|| read_quotes(stringify(&quotes)?));
+                return Ok(Opened::Offer(Box::new(read(&body)?), quotes.transpose()?));
             }
             return Err(Problem::of_refusal(response.status(), &body));
         };
@@ -124,16 +126,18 @@ impl Requests {
         Ok(Some(order))
     }
 
-    pub(super) async fn quotes(&self) -> Result<Vec<Quote>, Problem> {
+    pub(super) async fn quotes(&self) -> Result<Quotes, Problem> {
         let first = self.first_quotes.take();
         let first = first.and_then(|first| first.dyn_into::<Promise>().ok());
         if let Some(first) = first
             && let Ok(quotes) = JsFuture::from(first).await
             && quotes.is_object()
         {
-            return read(&stringify(&quotes)?);
+            return read_quotes(stringify(&quotes)?);
         }
-        receive(self.get("/quotes").await?).await
+        let response = self.get("/quotes").await?;
+        let id = response.headers().get("x-request-id");
+        read_quotes(body(response).await?).map_err(|_| Problem::of_unread(id.as_deref()))
     }
 
     pub(super) async fn receipt(&self) -> Result<String, Problem> {
@@ -220,6 +224,11 @@ async fn body(response: Response) -> Result<String, Problem> {
 
 pub(super) fn read<T: DeserializeOwned>(json: &str) -> Result<T, Problem> {
     from_json(json).map_err(|_| Problem::Unreadable)
+}
+
+fn read_quotes(json: String) -> Result<Quotes, Problem> {
+    let prices = read(&json)?;
+    Ok(Quotes { json, prices })
 }
 
 fn write(request: &impl Serialize) -> String {

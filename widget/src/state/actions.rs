@@ -11,7 +11,7 @@ use wasm_bindgen::JsValue;
 use super::checkout::Print;
 use super::connection::{Chosen, Request};
 use super::phase::Phase;
-use super::{Checkout, Opened, Press, Problem, Quotes};
+use super::{Checkout, Opened, Press, Problem};
 use crate::browser::later;
 
 const PRINT: Press = Press::Print(Print(Checkout::print_receipt));
@@ -186,7 +186,7 @@ impl Checkout {
         self.is_choosing.set(false);
         self.donation.set(None);
         self.receipt.set(None);
-        self.quotes.set(Quotes::Awaited);
+        self.quotes.set(String::new());
         self.open(as_new, "");
     }
 
@@ -215,7 +215,13 @@ impl Checkout {
             self.is_busy.set(false);
             match response {
                 Ok(Opened::Order(order)) => self.receive(*order),
-                Ok(Opened::Offer(offer)) => self.receive_offer(*offer),
+                Ok(Opened::Offer(offer, quotes)) => {
+                    // Without them the list asks again.
+                    if let Some(quotes) = quotes {
+                        self.show_quotes(quotes);
+                    }
+                    self.receive_offer(*offer);
+                }
                 Ok(Opened::Donation(donation)) => {
                     self.problem.set(None);
                     self.is_stopped.set(false);

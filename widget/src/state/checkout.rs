@@ -4,13 +4,13 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use florin_checkout_api::{AttemptView, DonationView, Offer, OrderView, Quote, SignedReceipt};
+use florin_checkout_api::{AttemptView, DonationView, OrderView, SignedReceipt};
 use leptos::prelude::*;
 use web_sys::HtmlElement;
 
 use super::announcements::Announcements;
 use super::phase::Phase;
-use super::{Connection, Problem, Request};
+use super::{Connection, Problem, Request, Sold};
 use crate::browser::is_hidden;
 use crate::host::{Host, PageStore};
 use crate::i18n::I18n;
@@ -23,12 +23,8 @@ pub(crate) struct Shared {
     pub(super) announcements: Cell<Announcements>,
     /// What the customer has pressed without a result, and how many times in a row.
     pub(super) unfinished: RwSignal<Option<(Press, i32)>>,
-    /// The quotes of the first offer, until the list is there.
-    pub(super) first_quotes: Cell<Option<Vec<Quote>>>,
     /// Seconds until the order is opened again; 0 while no retry is planned.
     pub(crate) retry_in_seconds: RwSignal<u32>,
-    /// When changed quotes were last announced, by the monotonic clock.
-    pub(super) prices_announced_ms: Cell<Option<u64>>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
@@ -75,19 +71,6 @@ impl PaymentScreens {
     }
 }
 
-#[derive(Clone)]
-pub(crate) enum Quotes {
-    Awaited,
-    Missing,
-    /// Prices, in the order in which they are offered.
-    Shown(Arc<[Quote]>),
-}
-
-/// How the test ids of rows begin that lead to a part of the list: to the networks of a coin, by its symbol, and to the assets
-/// that a wallet can pay, by its name.
-pub(crate) const COIN_ROW: &str = "networks-";
-pub(crate) const WALLET_ROW: &str = "wallet-row-";
-
 /// A handle: copied into every closure, and empty once the element is removed.
 #[derive(Clone, Copy)]
 pub(crate) struct Checkout {
@@ -95,17 +78,12 @@ pub(crate) struct Checkout {
     pub(crate) i18n: I18n,
     /// The order as the server last described it.
     pub(crate) order: RwSignal<Option<Arc<OrderView>>>,
-    /// What is sold, of the order too, without its quotes.
-    pub(crate) offer: RwSignal<Option<Arc<Offer>>>,
+    /// What is sold, of the order too.
+    pub(crate) offer: RwSignal<Option<Arc<Sold>>>,
     pub(crate) phase: Memo<Phase>,
     pub(crate) payment_screens: RwSignal<PaymentScreens>,
-    pub(crate) quotes: RwSignal<Quotes>,
-    /// The quotes on the screen changed a moment ago.
-    pub(crate) has_fresh_quotes: RwSignal<bool>,
-    /// The `crypto_code` whose network the customer is asked to confirm; empty while there is none.
-    pub(crate) confirming: RwSignal<String>,
-    /// The test id of the row that has led to this part of the list; empty in the list of all assets.
-    pub(crate) within: RwSignal<String>,
+    /// The quotes as JSON, for the page's script; empty while they are awaited.
+    pub(crate) quotes: RwSignal<String>,
     /// The donation whose amount the customer has yet to name.
     pub(crate) donation: RwSignal<Option<Arc<DonationView>>>,
     pub(crate) receipt: RwSignal<Option<Arc<SignedReceipt>>>,
@@ -165,9 +143,7 @@ impl Checkout {
             connection,
             announcements: Cell::default(),
             unfinished: RwSignal::new(None),
-            first_quotes: Cell::default(),
             retry_in_seconds: RwSignal::new(0),
-            prices_announced_ms: Cell::default(),
         };
         Self {
             shared: StoredValue::new_local(Rc::new(shared)),
@@ -176,10 +152,7 @@ impl Checkout {
             offer,
             phase,
             payment_screens,
-            quotes: RwSignal::new(Quotes::Awaited),
-            has_fresh_quotes: RwSignal::new(false),
-            confirming: RwSignal::new(String::new()),
-            within: RwSignal::new(String::new()),
+            quotes: RwSignal::new(String::new()),
             donation,
             receipt: RwSignal::new(None),
             problem: RwSignal::new(None),

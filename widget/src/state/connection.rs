@@ -1,8 +1,10 @@
 //! The proxy as the state calls it.
 
 use florin_checkout_api::{
-    DonationView, MarkPaid, Offer, OpenAttempt, OrderView, Quote, ReceiptEmail, RefundAddress,
+    DonationView, MarkPaid, OpenAttempt, OrderView, ReceiptEmail, RefundAddress, StoreView,
 };
+use florin_money::AmountText;
+use serde::Deserialize;
 
 use super::Problem;
 
@@ -11,9 +13,45 @@ pub(crate) type Done<T> = Box<dyn FnOnce(Result<T, Problem>)>;
 pub(crate) enum Opened {
     /// The customer has yet to name the amount.
     Donation(DonationView),
-    /// An asset has yet to be chosen: there is no order.
-    Offer(Box<Offer>),
+    /// An asset has yet to be chosen: there is no order. The quotes are absent while the proxy has no prices.
+    Offer(Box<Sold>, Option<Quotes>),
     Order(Box<OrderView>),
+}
+
+/// What is sold, by an offer or an order.
+#[derive(Deserialize)]
+pub(crate) struct Sold {
+    pub(crate) store: StoreView,
+    pub(crate) title: String,
+    pub(crate) amount: AmountText,
+    pub(crate) currency: String,
+}
+
+impl From<&OrderView> for Sold {
+    fn from(order: &OrderView) -> Self {
+        Self {
+            store: order.store.clone(),
+            title: order.title.clone(),
+            amount: order.amount.clone(),
+            currency: order.currency.clone(),
+        }
+    }
+}
+
+/// What an order costs in each asset.
+pub(crate) struct Quotes {
+    /// As the proxy wrote them, for the page's script.
+    pub(crate) json: String,
+    pub(crate) prices: Vec<Price>,
+}
+
+/// What the program reads of a quote.
+#[derive(Deserialize)]
+pub(crate) struct Price {
+    pub(crate) crypto_code: String,
+    pub(crate) quote_id: String,
+    pub(crate) available: bool,
+    pub(crate) valid_for_seconds: u32,
 }
 
 /// The order that a choice has opened.
@@ -41,7 +79,7 @@ pub(crate) trait Connection {
     /// Opens the order with an attempt in this asset.
     fn choose(&self, choice: OpenAttempt, done: Done<Chosen>);
     /// Gets the quotes: what the order costs in each asset.
-    fn quotes(&self, done: Done<Vec<Quote>>);
+    fn quotes(&self, done: Done<Quotes>);
     /// Gets the receipt of a paid order, as JSON: it is read where it is shown, in a module that is loaded later.
     fn receipt(&self, done: Done<String>);
     /// Sends a request; the response is the order. Sent again, it changes nothing that the first one has done.

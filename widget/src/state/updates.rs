@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use florin_checkout_api::{ErrorCode, Offer, OrderView};
+use florin_checkout_api::{ErrorCode, OrderView};
 use leptos::prelude::*;
 
 use super::announcements;
 use super::phase::Phase;
-use super::{Checkout, Problem};
+use super::{Checkout, Problem, Sold};
 use crate::browser::{later, object};
 
 const BACK_FOR_MS: i32 = 6_000;
@@ -46,7 +46,7 @@ impl Checkout {
             .set(order.checked_seconds_ago.unwrap_or_default());
         self.on_response(is_new_status);
         self.is_stopped.set(false);
-        self.show_offer(Offer::from(&*order));
+        self.show_offer(Sold::from(&*order));
         self.order.set(Some(Arc::clone(&order)));
         shared.connection.on_order(Some(&order));
         if is_new_status {
@@ -59,24 +59,16 @@ impl Checkout {
     }
 
     /// Shows what is offered, of which a choice makes an order.
-    pub(crate) fn receive_offer(self, mut offer: Offer) {
-        let Some(shared) = self.shared() else { return };
+    pub(crate) fn receive_offer(self, offer: Sold) {
         self.on_response(false);
-        let is_first = self.offer.with_untracked(Option::is_none);
-        match offer.quotes.take() {
-            // The list takes them once it is there, or asks again.
-            quotes if is_first => shared.first_quotes.set(quotes),
-            Some(quotes) => self.show_quotes(quotes),
-            None => self.miss_quotes(),
-        }
         self.show_offer(offer);
         self.is_stopped.set(false);
         self.donation.set(None);
     }
 
     /// Shows what is sold, unless it is shown already.
-    fn show_offer(self, offer: Offer) {
-        let is_shown = |shown: &Option<Arc<Offer>>| {
+    fn show_offer(self, offer: Sold) {
+        let is_shown = |shown: &Option<Arc<Sold>>| {
             let shown = shown.as_ref();
             shown.is_some_and(|shown| shown.amount == offer.amount && shown.title == offer.title)
         };

@@ -1,14 +1,13 @@
 //! What is to be sent, as the page's script takes it: to draw it, and for the wallets of this browser.
 
 use florin_checkout_api::{AttemptView, Environment, OrderView, QrCode};
-use js_sys::{JSON, Object, Reflect};
+use js_sys::{JSON, Object};
 use leptos::html::Div;
 use leptos::prelude::*;
-use wasm_bindgen::JsValue;
 use wasm_bindgen::closure::Closure;
 
 use super::help::due;
-use crate::browser::object;
+use crate::browser::{insert, object};
 use crate::state::phase::is_partly_paid;
 use crate::state::{Checkout, use_checkout};
 
@@ -94,11 +93,6 @@ pub(super) fn payment_to_draw(
     let warnings = JSON::parse(&warnings).expect("it is JSON");
     insert(&payment, "warnings", &warnings);
     payment
-}
-
-fn insert(object: &Object, name: &str, value: &JsValue) {
-    // A fresh, extensible object takes every member.
-    let _ = Reflect::set(object, &JsValue::from_str(name), value);
 }
 
 /// How far a payment by a wallet of this browser is: shown by `widget/js/wallets.js`.
