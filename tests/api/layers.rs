@@ -239,7 +239,11 @@ fn crates_are_not_built_from_what_they_must_not_know() {
         ("florin-storage", SERVER, &["hyper", "axum"]),
         // Its tests and measurements start a server.
         ("florin-proxy", SERVER, &["florin-postgres"]),
-        ("florin-sandbox", SERVER, &["florin-address"]),
+        (
+            "florin-gateway",
+            SERVER,
+            &["florin-gateway-client", "florin-proxy"],
+        ),
         ("florin-invariants", SERVER, &["florin-money"]),
     ] {
         let cargo = env::var_os("CARGO").unwrap_or("cargo".into());

@@ -127,6 +127,9 @@ pub struct Gateway {
 /// Of a chain before its first look.
 const UNREAD: &str = "it has not been read yet";
 
+/// Indexes that are tried for one invoice: a driver refuses one whose address holds coins already.
+const MAX_INDEXES: u32 = 3;
+
 /// A look that recorded nothing.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "each is its source")]
@@ -207,11 +210,7 @@ impl Gateway {
             );
             return Err(ApiError::not_now(coin.code.as_str()));
         }
-        let address_index = self.store().take_index(coin.chain).await?;
-        let address = driver.issue(address_index).await.map_err(|error| {
-            tracing::error!("no address was issued: {error}");
-            ApiError::not_now(coin.code.as_str())
-        })?;
+        let (address_index, address) = self.new_address(&coin, driver.as_ref()).await?;
         let id = match &new.session {
             Some((id, _)) => id.clone(),
             None => self.id("inv", coin.chain.as_str(), address_index.into()),
@@ -230,6 +229,26 @@ impl Gateway {
         let invoice = Invoice::new(new, issued);
         self.store().insert_invoice(&invoice).await?;
         Ok(invoice)
+    }
+
+    /// An index that was never used, and its address.
+    async fn new_address(
+        &self,
+        coin: &Coin,
+        driver: &dyn ChainDriver,
+    ) -> Result<(u32, String), ApiError> {
+        let mut refused = None;
+        for _ in 0..MAX_INDEXES {
+            let index = self.store().take_index(coin.chain).await?;
+            match driver.issue(index).await {
+                Ok(address) => return Ok((index, address)),
+                Err(error) => refused = Some(error),
+            }
+        }
+        if let Some(error) = refused {
+            tracing::error!("no address was issued: {error}");
+        }
+        Err(ApiError::not_now(coin.code.as_str()))
     }
 
     pub(crate) async fn open_session(

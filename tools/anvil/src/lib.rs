@@ -1,4 +1,5 @@
-//! Anvil, a node of a chain of Ethereum's kind, on a port of loopback, with a token; and where `cargo xtask` installs tools.
+//! Anvil, a node of a chain of Ethereum's kind, on a port of loopback, with a token; and where `cargo xtask` installs
+//! tools.
 //!
 //! What is missing or refused is a panic: this crate is for tests.
 

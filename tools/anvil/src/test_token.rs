@@ -3,8 +3,8 @@
 /// Where invoices of the test network expect USDT. Source: aave-address-book, `AaveV3Sepolia.sol`, `USDT_UNDERLYING`.
 pub const ADDRESS: &str = "0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0";
 
-/// A token with `balanceOf`, `transfer` and the log `Transfer` of EIP-20, and nothing else, in the machine's own code: the
-/// balance of an account is stored under its address, and a transfer beyond the balance is reverted.
+/// A token with `balanceOf`, `transfer` and the log `Transfer` of EIP-20, and nothing else, in the machine's own code:
+/// the balance of an account is stored under its address, and a transfer beyond the balance is reverted.
 pub const CODE: &str = concat!(
     "0x",
     // The selector decides: balanceOf, transfer, or nothing.

@@ -5,8 +5,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use florin_gateway_server::chains::json_rpc::{Access, JsonRpc};
-use florin_gateway_server::clock::{Clock as _, SystemClock};
+use florin_gateway::chains::json_rpc::{Access, JsonRpc};
+use florin_gateway::clock::{Clock as _, SystemClock};
 use florin_postgres::free_port;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

@@ -1,28 +1,29 @@
 //! Chains of Ethereum's kind: coins and tokens at addresses of one key, by the JSON-RPC of a node.
 //!
-//! Blocks are read one after another, each by its hash, and each must name the last one as its parent. Otherwise the driver
-//! returns to the last common block, at most [`DEPTH`] below; what only lost blocks had is gone. The first look begins that
-//! far below the node's last block.
+//! Blocks are read one after another, each by its hash, and each must name the last one as its parent. Otherwise the
+//! driver returns to the last common block, at most [`DEPTH`] below; what only lost blocks had is gone. The first look
+//! begins that far below the node's last block.
 //!
-//! **Tokens** are read from the logs of the configured contracts: what the log says is the amount, so that a fee of the token
-//! counts for nothing. They are found at every index that was issued, and at some after it.
+//! **Tokens** are read from the logs of the configured contracts: what the log says is the amount, so that a fee of the
+//! token counts for nothing. They are found at every index that was issued, and at some after it.
 //!
 //! **Coins** are read from the balance of each open address at each block, because a payment by a contract is neither a
-//! transaction to the address nor a log. An increase is a transfer; its transaction is named if one pays exactly this to the
-//! address. A decrease is the merchant's business: a payment in the same block counts less the decrease. An address is read
-//! while its invoice is open, and [`DEPTH`] blocks longer after a payment; it must not be opened again. A node without
-//! archive knows balances of late blocks only: while a look ends more than [`DEPTH`] blocks below the node's last block,
-//! balances are not read, and the tip stays where they were known. Transfers of tokens may then be above the tip.
+//! transaction to the address nor a log. An increase is a transfer; its transaction is named if one pays exactly this
+//! to the address. A decrease is the merchant's business: a payment in the same block counts less the decrease. An
+//! address is read while its invoice is open, and [`DEPTH`] blocks longer after a payment; it must not be opened again.
+//! A node without archive knows balances of late blocks only: while a look ends more than [`DEPTH`] blocks below the
+//! node's last block, balances are not read, and the tip stays where they were known. Transfers of tokens may then be
+//! above the tip.
 //!
 //! **Unconfirmed** transfers to open addresses are found in the block that the node prepares: direct calls of a token's
-//! `transfer`, and coins sent by a transaction. They say only what was announced. One is gone when another transaction has its
-//! sender's number, in a block or in the node's next one, or when the node has not had it for three blocks. A coin's is
-//! replaced by the transfer of its block in the same look.
+//! `transfer`, and coins sent by a transaction. They say only what was announced. One is gone when another transaction
+//! has its sender's number, in a block or in the node's next one, or when the node has not had it for three blocks. A
+//! coin's is replaced by the transfer of its block in the same look.
 //!
 //! **Calls**: a look without a new block has four, and one more for each of: senders of unconfirmed transfers (in one
-//! request), transactions that the node's next block lacks (in one request). Each new block has one for its header, one for the
-//! logs, and with coins one request with as many calls as addresses are watched; a payment in coins one more. Requests have
-//! at most 100 calls.
+//! request), transactions that the node's next block lacks (in one request). Each new block has one for its header, one
+//! for the logs, and with coins one request with as many calls as addresses are watched; a payment in coins one more.
+//! Requests have at most 100 calls.
 
 mod cursor;
 #[cfg(test)]
@@ -286,8 +287,8 @@ impl Unit {
 
 #[async_trait]
 impl ChainDriver for EvmDriver {
-    /// Refuses an index whose address holds coins already: it was issued before the database was restored, and the coins
-    /// would pay the new invoice. The next index is free of it.
+    /// Refuses an index whose address holds coins already: it was issued before the database was restored, and the
+    /// coins would pay the new invoice. The next index is free of it.
     async fn issue(&self, index: u32) -> Result<String, ChainError> {
         let (text, address) = self.address(index);
         if self.coin.is_some() {

@@ -1,11 +1,12 @@
 //! Tron, by the JSON-RPC of its nodes, which is Ethereum's with these differences:
 //!
-//! - Balances are those of now alone, so coins are read at the node's last block, once in a look. If another block follows
-//!   meanwhile, the tip stays where it was until the next look.
+//! - Balances are those of now alone, so coins are read at the node's last block, once in a look. If another block
+//!   follows meanwhile, the tip stays where it was until the next look.
 //! - No block is prepared, so a transfer is first seen in its block.
 //! - Its own forms of addresses and hashes are written; the node has Ethereum's.
 //!
-//! **It never ran against a real node**: none can be installed here. The tests have answers in the shape of its documentation.
+//! **It never ran against a real node**: none can be installed here. The tests have answers in the shape of its
+//! documentation.
 //!
 //! Source: tronprotocol/documentation-en, `docs/api/json-rpc`; java-tron, `TronJsonRpcImpl.java`.
 

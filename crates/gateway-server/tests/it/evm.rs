@@ -18,7 +18,7 @@ const LOOK_ALIKE: &str = "0x00000000000000000000000000000000000a11ce";
 const FORWARDER: &str = "0x00000000000000000000000000000000000f0ed0";
 /// Sends the coins on to the address that is the call's only argument.
 const FORWARDER_CODE: &str = "0x6000600060006000346000355af100";
-/// Any call logs two transfers: nine tenths of the second argument to the first, and one tenth to an address of its own.
+/// Any call logs two transfers: nine tenths of the second argument to the first, and one tenth to another address.
 const TOKEN_WITH_FEE: &str = concat!(
     "0x602435600a900480602435036000526004353",
     "37fddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef60206000a3",

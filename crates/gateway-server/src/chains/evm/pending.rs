@@ -10,8 +10,8 @@ use super::walk::Walk;
 use super::wire::{Address, Block, Hash, Quantity, Transaction};
 use crate::chain::{ChainError, Transfer};
 
-/// Blocks after which a transaction that the node does not have any more is given up: a node behind a balancer may miss one
-/// for a moment.
+/// Blocks after which a transaction that the node does not have any more is given up: a node behind a balancer may miss
+/// one for a moment.
 pub(super) const FORGOTTEN: u64 = 3;
 
 impl Walk<'_> {
@@ -99,8 +99,8 @@ impl Walk<'_> {
             .await
     }
 
-    /// What a transaction transfers if it succeeds: to an open address, or what a reorganisation returned. An amount that is
-    /// too large is left out: anyone may announce it.
+    /// What a transaction transfers if it succeeds: to an open address, or what a reorganisation returned. An amount
+    /// that is too large is left out: anyone may announce it.
     fn announced(&self, transaction: &Transaction) -> Option<Transfer> {
         let to = transaction.to?;
         let hash = transaction.hash;

@@ -122,7 +122,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A transaction's transfers of one token to one address are one transfer, so that its name is the same in every block.
+    /// A transaction's transfers of one token to one address are one transfer, so that its name is the same in every
+    /// block.
     async fn read_logs(&mut self, block: &Finished) -> Result<(), ChainError> {
         let contracts: Vec<&Address> = self.driver.tokens.keys().collect();
         let filter =
@@ -246,8 +247,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Nodes of Tron know the balances of now alone. They are those of the last block if no other follows meanwhile; a look
-    /// in which one does is not complete.
+    /// Nodes of Tron know the balances of now alone. They are those of the last block if no other follows meanwhile; a
+    /// look in which one does is not complete.
     async fn read_balances_of_now(&mut self) -> Result<(), ChainError> {
         let balances = self.balances(&json!("latest")).await?;
         let still = self.driver.header("latest").await?;

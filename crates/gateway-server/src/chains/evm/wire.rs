@@ -10,7 +10,8 @@ pub(super) const TRANSFER_LOG: &str =
     "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 /// The first bytes of a call of `transfer(address,uint256)`. Source: EIP-20.
 const TRANSFER_CALL: &str = "0xa9059cbb";
-/// The first byte of an address of Tron, before its twenty bytes. Source: developers.tron.network, "Account address format".
+/// The first byte of an address of Tron, before its twenty bytes. Source: developers.tron.network, "Account address
+/// format".
 const TRON_VERSION: u8 = 0x41;
 
 /// Bytes, written in hexadecimal after `0x`.
@@ -122,7 +123,8 @@ impl Transaction {
 }
 
 impl Log {
-    /// Recipient and amount of a token's transfer; `None` for another log, as that of a collectible with its number as a topic.
+    /// Recipient and amount of a token's transfer; `None` for another log, as that of a collectible with its number as
+    /// a topic.
     pub(super) fn transfer(&self) -> Option<(Address, Option<u128>)> {
         let [kind, _, to] = self.topics.as_slice() else {
             return None;
