@@ -20,6 +20,13 @@ impl Purchase {
         let chains = Arc::new(RealChains::start().await);
         let nodes = chains.clone();
         let world = World::with(|config| config.real_chains = Some(nodes)).await;
+        support::eventually("the asset has a price", async || {
+            let offer = world.customer().offer("store=demo&product=ebook").await;
+            let quotes = offer.body["quotes"].as_array()?;
+            let mut quotes = quotes.iter();
+            quotes.find(|quote| quote["crypto_code"] == asset).map(drop)
+        })
+        .await;
         let browser = Browser::open().await;
         Self {
             world,
@@ -73,7 +80,7 @@ async fn paid_in_parts_and_too_much(asset: &'static str) {
     let checkout = at.choose().await;
     let amount = asked(&checkout).await;
     let hash = at.pay(&checkout, &amount).await;
-    at.shows("checking").await;
+    checkout.wait_for("checking").await;
     at.mine(1).await;
     at.shows("processing").await;
     at.mine(2).await;
@@ -132,7 +139,7 @@ async fn a_replaced_payment_is_not_counted() {
     let amount = asked(&checkout).await;
     let node = &at.chains.litecoin;
     let hash = at.pay(&checkout, &amount).await;
-    at.shows("checking").await;
+    checkout.wait_for("checking").await;
     let bumped: Value = node
         .payer("bumpfee", json!([hash]))
         .await
