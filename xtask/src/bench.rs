@@ -26,10 +26,12 @@ pub(crate) struct BenchArgs {
     minutes: Option<u64>,
 }
 
+const SIMULATED: u64 = 100_000;
+
 #[derive(Debug, Args)]
 pub(crate) struct SimulateArgs {
-    /// How many orders
-    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    /// How many orders, and invoices of the gateway
+    #[arg(long, value_name = "N", default_value_t = SIMULATED, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) orders: u64,
     /// The seed of customers and faults [default: a new one each time]
     #[arg(long, value_name = "N")]
@@ -119,12 +121,20 @@ pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()>
 }
 
 pub(crate) fn simulate(workspace: &Workspace, args: &SimulateArgs) -> anyhow::Result<()> {
-    let test =
-        "test --locked --quiet --profile simulation --package florin-tests --test simulation";
-    let simulation = workspace.cargo(test);
+    let packages = "--package florin-tests --package florin-gateway --test simulation";
+    let test = format!("test --locked --quiet --profile simulation {packages}");
+    let simulation = workspace.cargo(&test);
     let simulation = simulation.env("FLORIN_SIM_ORDERS", args.orders.to_string());
     let seed = args.seed.map(|seed| ("FLORIN_SIM_SEED", seed.to_string()));
     Ok(simulation.envs(seed).run()?)
+}
+
+pub(crate) fn simulate_many(workspace: &Workspace) -> anyhow::Result<()> {
+    let args = SimulateArgs {
+        orders: SIMULATED,
+        seed: None,
+    };
+    simulate(workspace, &args)
 }
 
 /// Kills a proxy on SQLite and three on PostgreSQL, 5,000 times each, in another way each day.

@@ -17,7 +17,7 @@ pub(crate) struct TestArgs {
     /// Only the checks whose name contains this text, such as HTTP
     #[arg(long, value_name = "TEXT", default_value_t)]
     only: String,
-    /// Also what takes hours: every browser in every test, 10,000 kills, more requests for each operation
+    /// Also what takes hours: every browser in every test, 10,000 kills, 100,000 simulated orders, more requests for each operation
     #[arg(long)]
     long: bool,
 }
@@ -96,9 +96,14 @@ const CHECKS: [Check; 10] = [
     ("The HTTP is as it is described", http),
 ];
 
-const KILLS: Check = ("10,000 kills lose and repeat nothing", |workspace, _| {
-    bench::ten_thousand_kills(workspace)
-});
+const LONG_CHECKS: [Check; 2] = [
+    ("10,000 kills lose and repeat nothing", |workspace, _| {
+        bench::ten_thousand_kills(workspace)
+    }),
+    ("100,000 simulated orders keep the rules", |workspace, _| {
+        bench::simulate_many(workspace)
+    }),
+];
 
 pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> {
     let checks = chosen(&args.only, args.long)?;
@@ -129,7 +134,8 @@ pub(crate) fn run(workspace: &Workspace, args: &TestArgs) -> anyhow::Result<()> 
 
 fn chosen(only: &str, is_long: bool) -> anyhow::Result<Vec<Check>> {
     let only = only.to_lowercase();
-    let all = CHECKS.into_iter().chain(is_long.then_some(KILLS));
+    let long_checks = LONG_CHECKS.into_iter().filter(|_| is_long);
+    let all = CHECKS.into_iter().chain(long_checks);
     let chosen = all.filter(|(name, _)| name.to_lowercase().contains(&only));
     let chosen: Vec<Check> = chosen.collect();
     if chosen.is_empty() {
