@@ -1,4 +1,4 @@
-//! Each alert has a text, a runbook and a unit test by promtool; `metrics.rs` compares the series of those tests with what the proxy
+//! Each alert has a text, a runbook and a unit test by promtool; `metrics.rs` compares the series of the proxy's tests with what it
 //! exports. Faults set the series that the rules read, and are on the operator's first page.
 
 use std::fs;
@@ -28,14 +28,22 @@ fn promtool(words: &[&str]) {
 
 #[test]
 fn the_alerts_pass_their_unit_tests() {
-    promtool(&["check", "rules", "alerts.yml"]);
-    promtool(&["test", "rules", "alerts.test.yml"]);
+    for name in ["alerts", "gateway-alerts"] {
+        promtool(&["check", "rules", &format!("{name}.yml")]);
+        promtool(&["test", "rules", &format!("{name}.test.yml")]);
+    }
 }
 
 #[test]
-fn the_expressions_of_the_dashboard_are_promql() {
-    let dashboard: Value = serde_json::from_str(&text_of("deploy/grafana/florin.json")).unwrap();
-    let panels = dashboard["panels"].as_array().unwrap().iter();
+fn the_expressions_of_the_dashboards_are_promql() {
+    let dashboards = ["florin", "florin-gateway"];
+    let dashboards = dashboards.map(|name| {
+        let text = text_of(&format!("deploy/grafana/{name}.json"));
+        serde_json::from_str::<Value>(&text).unwrap()
+    });
+    let panels = dashboards
+        .iter()
+        .flat_map(|dashboard| dashboard["panels"].as_array().unwrap());
     let targets = panels.flat_map(|panel| panel["targets"].as_array().into_iter().flatten());
     let rules = targets.zip(1..).map(|(target, number)| {
         let expression = target["expr"].as_str().unwrap();
@@ -54,32 +62,65 @@ fn the_expressions_of_the_dashboard_are_promql() {
 
 #[test]
 fn every_alert_says_what_to_do_and_has_a_runbook_and_a_unit_test() {
-    let groups = yaml_documents(&text_of("deploy/prometheus/alerts.yml")).remove(0);
+    says_what_to_do("alerts", "alerts", "##", 10);
+    says_what_to_do("gateway-alerts", "gateway-service", "###", 4);
+}
+
+/// Checks the alerts of a file. Each has a section of this level in a page of operations.
+fn says_what_to_do(file: &str, page: &str, level: &str, fewest: usize) {
+    let path = format!("docs/operations/{page}.md");
+    let groups = yaml_documents(&text_of(&format!("deploy/prometheus/{file}.yml"))).remove(0);
     let groups = groups["groups"].as_array().unwrap().iter();
     let rules: Vec<&Value> = groups
         .flat_map(|group| group["rules"].as_array().unwrap())
         .collect();
     let (page, tests) = (
-        text_of("docs/operations/alerts.md"),
-        text_of("deploy/prometheus/alerts.test.yml"),
+        text_of(&path),
+        text_of(&format!("deploy/prometheus/{file}.test.yml")),
     );
-    assert!(rules.len() > 10);
+    assert!(rules.len() > fewest);
     for rule in &rules {
         let name = rule["alert"].as_str().unwrap();
         let annotation = |key: &str| rule["annotations"][key].as_str().unwrap_or_default();
         assert!(annotation("summary").len() > 20, "{name}");
         assert!(annotation("action").ends_with('.'), "{name}");
-        let runbook = format!("docs/operations/alerts.md#{}", name.to_lowercase());
+        let runbook = format!("{path}#{}", name.to_lowercase());
         assert_eq!(annotation("runbook"), runbook);
-        let has_section = page.contains(&format!("\n## {name}\n"));
+        let has_section = page.contains(&format!("\n{level} {name}\n"));
         assert!(has_section, "{name} has no section");
         let severity = rule["labels"]["severity"].as_str();
         assert!(matches!(severity, Some("page" | "ticket")), "{name}");
         let times = tests.matches(&format!("alertname: {name}\n")).count();
         assert_eq!(times, 2, "{name} is tested silent and firing");
     }
-    let sections = page.matches("\n## Florin").count();
+    let sections = page.matches(&format!("\n{level} Florin")).count();
     assert_eq!(sections, rules.len(), "a section without an alert");
+}
+
+/// The gateway writes its series by name.
+#[test]
+fn the_series_of_the_gateways_alerts_and_dashboard_are_exported() {
+    let server = text_of("crates/gateway-server/src/server.rs");
+    let (mut count, page) = (0, text_of("docs/operations/gateway-service.md"));
+    for file in [
+        "prometheus/gateway-alerts.yml",
+        "prometheus/gateway-alerts.test.yml",
+        "grafana/florin-gateway.json",
+    ] {
+        for rest in text_of(&format!("deploy/{file}"))
+            .split("florin_gateway_")
+            .skip(1)
+        {
+            let end = rest.find(|letter: char| !letter.is_ascii_lowercase() && letter != '_');
+            let name = format!("florin_gateway_{}", &rest[..end.unwrap_or(rest.len())]);
+            count += 1;
+            assert!(
+                server.contains(&name) && page.contains(&name),
+                "{file}: {name}"
+            );
+        }
+    }
+    assert!(count > 15, "the names were not found");
 }
 
 #[test]

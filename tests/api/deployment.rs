@@ -40,24 +40,34 @@ fn analyze(words: &[&str]) -> String {
     printed
 }
 
-#[test]
-fn the_unit_is_valid_isolated_and_hands_each_secret_to_the_proxy() {
+/// Checks the unit of a program. Returns its text.
+fn valid_and_isolated(program: &str, folder: &Folder) -> String {
     // Source: systemd-analyze(1), `--threshold`: the highest exposure, in tenths.
     let security = ["security", "--offline=true", "--threshold=15", "--no-pager"];
-    let unit = root().join("deploy/systemd/florin-proxy.service");
+    let unit = root().join(format!("deploy/systemd/{program}.service"));
     let printed = analyze(&[&security[..], &[&unit.display().to_string()]].concat());
     assert!(printed.contains("Overall exposure level"), "{printed}");
     let text = fs::read_to_string(unit).unwrap();
     // The program of this build, so that the verification finds one.
-    let folder = Folder::new();
-    let program = support::built("florin-proxy", "florin-proxy");
-    let program = program.display().to_string();
-    let copy = folder.file("florin-proxy.service");
-    let local = text.replace("/usr/local/bin/florin-proxy", &program);
+    let built = support::built(program, program).display().to_string();
+    let copy = folder.file(&format!("{program}.service"));
+    let local = text.replace(&format!("/usr/local/bin/{program}"), &built);
     fs::write(&copy, local).unwrap();
     let copy = copy.display().to_string();
     let printed = analyze(&["verify", "--man=no", "--recursive-errors=no", &copy]);
     assert_eq!(printed, "");
+    text
+}
+
+#[test]
+fn the_unit_of_the_gateway_is_valid_and_isolated() {
+    valid_and_isolated("florin-gateway", &Folder::new());
+}
+
+#[test]
+fn the_unit_is_valid_isolated_and_hands_each_secret_to_the_proxy() {
+    let folder = Folder::new();
+    let text = valid_and_isolated("florin-proxy", &folder);
     let value_of = |key: &'static str| {
         let lines = text.lines();
         lines.filter_map(move |line| line.strip_prefix(key)?.strip_prefix('='))
