@@ -25,7 +25,7 @@ const TARGET: &str = "x86_64-unknown-linux-musl";
 fn programs(folder: &Folder) -> PathBuf {
     let programs = folder.file("programs");
     fs::create_dir_all(&programs).unwrap();
-    for program in ["florin-proxy", "florin-sandbox"] {
+    for program in ["florin-proxy", "florin-gateway", "florin-sandbox"] {
         let mut strip = Command::new("strip");
         strip.arg("-o").arg(programs.join(program));
         let stripped = strip.arg(built(program, program)).status();
@@ -78,14 +78,23 @@ async fn the_archive_is_reproducible_and_what_it_contains_runs() {
         assert!(packed.unwrap() == ours.unwrap(), "{file}");
     }
     let licences = fs::read_to_string(unpacked.join("LICENSES.txt")).unwrap();
-    for part in ["SQLite 3.", "axum 0.", "leptos 0.", "musl 1.", "ring 0."] {
+    for part in [
+        "SQLite 3.",
+        "axum 0.",
+        "bitcoin 0.",
+        "leptos 0.",
+        "musl 1.",
+        "ring 0.",
+    ] {
         assert!(licences.contains(&format!("\n{part}")), "{part}");
     }
 
     let bill = fs::read(unpacked.join("florin.cdx.json")).unwrap();
     check_bill(&serde_json::from_slice(&bill).unwrap());
-    let mut sandbox = Command::new(unpacked.join("bin/florin-sandbox"));
-    assert!(sandbox.arg("--help").output().unwrap().status.success());
+    for program in ["florin-gateway", "florin-sandbox"] {
+        let mut program = Command::new(unpacked.join("bin").join(program));
+        assert!(program.arg("--help").output().unwrap().status.success());
+    }
     let mut world = World::start().await;
     world.stop_proxy().await;
     let proxy = unpacked.join("bin/florin-proxy");

@@ -21,7 +21,10 @@ use crate::bundle::{self, Variant};
 use crate::setup;
 use crate::workspace::{Workspace, on_path};
 
-pub(crate) const PROGRAMS: [&str; 2] = ["florin-proxy", "florin-sandbox"];
+pub(crate) const PROGRAMS: [&str; 3] = ["florin-proxy", "florin-gateway", "florin-sandbox"];
+
+/// Those of the container image.
+const SERVERS: [&str; 2] = ["florin-proxy", "florin-gateway"];
 
 #[derive(Debug, Args)]
 pub(crate) struct ReleaseArgs {
@@ -201,7 +204,7 @@ const CERTIFICATES: [&str; 2] = [
 const TIME_ZONES: &str = "/usr/share/zoneinfo";
 
 /// Writes what `deploy/Dockerfile` copies into the image: `root`, which belongs to root, and `state`, which belongs to the
-/// proxy's user.
+/// servers' user.
 fn write_image(
     workspace: &Workspace,
     programs: &Path,
@@ -209,12 +212,10 @@ fn write_image(
     image: &Path,
 ) -> anyhow::Result<()> {
     let root = image.join("root");
-    let program = "florin-proxy";
-    put(
-        &programs.join(program),
-        &root.join("bin").join(program),
-        0o755,
-    )?;
+    for program in SERVERS {
+        let to = root.join("bin").join(program);
+        put(&programs.join(program), &to, 0o755)?;
+    }
     let certificates = CERTIFICATES.map(Path::new);
     let certificates = certificates.into_iter().find(|path| path.is_file());
     let certificates = certificates.context(

@@ -3,7 +3,7 @@
 //!
 //! cargo-about (117 libraries to compile) knows crates alone: not the C code that they bring, and not the standard library.
 //! cargo-cyclonedx (120 libraries) writes one file for each package of a workspace, beside its manifest. A release has one file for
-//! two programs, of which one contains the widget, and for the C code that is linked into them.
+//! its programs, of which one contains the widget, and for the C code that is linked into them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -61,12 +61,36 @@ fn known_texts(root: &Path) -> anyhow::Result<BTreeMap<&'static str, String>> {
         let lines = text.lines().filter(|line| !line.starts_with("Copyright"));
         Ok((name, lines.collect::<Vec<_>>().join("\n")))
     });
-    texts.collect()
+    let mut texts: BTreeMap<_, String> = texts.collect::<anyhow::Result<_>>()?;
+    let (before, after) = texts["MIT"]
+        .split_once(DISCLAIMER)
+        .context("LICENSE-MIT has its disclaimer")?;
+    texts.insert(
+        "MITNFA",
+        format!("{before}{NO_FALSE_ATTRIBUTION}{DISCLAIMER}{after}"),
+    );
+    Ok(texts)
 }
+
+const DISCLAIMER: &str = "THE SOFTWARE IS PROVIDED";
+/// What MITNFA adds to MIT. Source: SPDX, "MIT +no-false-attribs license".
+const NO_FALSE_ATTRIBUTION: &str = "\
+Distributions of all or part of the Software intended to be used by the
+recipients as they would use the unmodified Software, containing modifications
+that substantially alter, remove, or disable functionality of the Software,
+outside of the documented configuration mechanisms provided by the Software,
+shall be modified such that the Original Author's bug reporting email addresses
+and urls are either replaced with the contact information of the parties
+responsible for the changes, or removed entirely.
+
+";
 
 fn is_licence(text: &str) -> bool {
     text.len() > SHORTEST_LICENCE
 }
+
+/// CC0, whose text names no holder: any component's will do.
+const DEDICATION: &str = "CC0-1.0";
 
 /// The texts that come with a component. When none of them has the terms, these are added: as a component of the same
 /// repository has them, or as we have them.
@@ -82,7 +106,8 @@ fn texts_of<'a>(
         return Ok(texts);
     }
     let siblings = all.iter().filter(|other| {
-        other.repository == component.repository && other.licence == component.licence
+        let is_near = other.repository == component.repository || component.licence == DEDICATION;
+        is_near && other.licence == component.licence
     });
     let mut theirs = siblings.flat_map(|sibling| &sibling.texts);
     if let Some(text) = theirs.find(|text| is_licence(text)) {
@@ -139,7 +164,7 @@ pub(crate) fn bill_of_materials(
                 "bom-ref": own,
                 "name": "florin",
                 "version": version,
-                "description": format!("{} for {}", PROGRAMS.join(" and "), target),
+                "description": format!("{} for {}", PROGRAMS.join(", "), target),
                 "licenses": [{ "expression": env!("CARGO_PKG_LICENSE") }],
                 "purl": own,
             },
