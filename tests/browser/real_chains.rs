@@ -38,6 +38,9 @@ impl Purchase {
 
     /// Chooses the asset on a new page.
     async fn choose(&self) -> Checkout {
+        // The page would show the last order again.
+        self.browser.goto(&self.world.checkout_page()).await;
+        self.browser.evaluate("sessionStorage.clear()").await;
         self.browser.goto("about:blank").await;
         self.browser.goto(&self.world.checkout_page()).await;
         choose_asset(&self.world, &self.browser, self.asset).await
@@ -80,8 +83,11 @@ async fn paid_in_parts_and_too_much(asset: &'static str) {
     let checkout = at.choose().await;
     let amount = asked(&checkout).await;
     let hash = at.pay(&checkout, &amount).await;
-    checkout.wait_for("checking").await;
-    at.mine(1).await;
+    // Anvil puts each payment into a block at once.
+    if asset == "LTC" {
+        checkout.wait_for("checking").await;
+        at.mine(1).await;
+    }
     at.shows("processing").await;
     at.mine(2).await;
     at.shows("paid").await;

@@ -14,7 +14,7 @@ use crate::world::secrets::{API_KEY, API_SECRET, CALLBACK_TOKEN};
 /// The wallet's public keys. Source: BIP-32, test vector 1 of the seed 000102…0f, for the first.
 const LITECOIN_KEY: &str = "wpkh(tpubD6NzVbkrYhZ4WaWSyoBvQwbpLkojyoTZPRsgXELWz3Popb3qkjcJyJUGLnL4qHHoQvao8ESaAstxYSnhyswJ76uZPStJRJCTKvosUCJZL5B/0/*)";
 const ETHEREUM_KEY: &str = "xpub6BuRy7ZmkGfP2RWhoor1kWB1w9DvrtmJbFBvnC1bQ4SB5NbCHTyQYCJSXZtxDbFyHTmC7wkU2he3nYYdpZ3Vf6qUAkXSnL6RPif4BDtDEKr";
-/// Where invoices of a network of one's own machine expect USDT: at the main network's contract.
+/// Where invoices of a private network expect USDT: at the main network's contract.
 const USDT: &str = "0xdAC17F958D2ee523a2206206994597C13D831ec7";
 
 /// The nodes. They end with their value.

@@ -103,6 +103,11 @@ impl World {
             let settings = config.sandbox(&addresses, clock.clone());
             spawn(florin_sandbox::run(sandbox.0, settings, shutdown.clone()));
         }
+        let answers = format!("http://{}/checkout/session", sandbox.1);
+        eventually("the gateway answers", async || {
+            client().get(&answers).send().await.ok()
+        })
+        .await;
         let shops_clock = clock.clone();
         let settings = florin_shop::Settings {
             proxy_url: addresses.proxy_url(),

@@ -7,7 +7,7 @@ pub enum Network {
     Main,
     /// Where they have none.
     Test,
-    /// A network of one's own machine: regtest, or a development node.
+    /// A private network: regtest, or a development node.
     Regtest,
 }
 

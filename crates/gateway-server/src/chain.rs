@@ -31,7 +31,7 @@ pub enum Network {
     Main,
     /// The public network for tests.
     Test,
-    /// A network of one's own machine: regtest, or a development node.
+    /// A private network: regtest, or a development node.
     Regtest,
 }
 

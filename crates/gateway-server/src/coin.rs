@@ -68,7 +68,7 @@ pub fn chain_of(asset: Asset) -> Chain {
 
 impl Coin {
     /// An asset that the specification lists, with the contract of its network and without limits. Ethereum's token on a
-    /// network of one's own machine has the main network's contract: a development node can put code there.
+    /// private network has the main network's contract: a development node can put code there.
     ///
     /// Source of the main contracts: Tether, "Supported protocols".
     pub fn listed(asset: Asset, network: Network) -> Self {

@@ -1,7 +1,7 @@
 //! Configuration: a TOML file, and environment variables, which win.
 //!
-//! `FLORIN_GATEWAY_API_SECRET` is `api_secret`; two underscores go one level down, and a number counts chains from 0:
-//! `FLORIN_GATEWAY_CHAIN__0__KEY`. A key `…_file` names a file with the value.
+//! `GATEWAY_API_SECRET` is `api_secret`; two underscores go one level down, and a number counts chains from 0:
+//! `GATEWAY_CHAIN__0__KEY`. A key `…_file` names a file with the value.
 
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,10 +25,12 @@ use crate::clock::{Clock, SystemClock};
 use crate::coin::{Coin, Limits, chain_of};
 use crate::confirmations::{Confirmations, Step};
 use crate::gateway::Options;
-use crate::rates::RatesOptions;
+use crate::rates::{Rates, RatesOptions};
 use crate::uri::chain_id;
 
-const PREFIX: &str = "FLORIN_GATEWAY_";
+const PREFIX: &str = "GATEWAY_";
+/// Names the file.
+const CONFIG: &str = "GATEWAY_CONFIG";
 
 /// Everything that is wrong, by key.
 #[derive(Debug, Default)]
@@ -87,7 +89,7 @@ pub struct Config {
     /// Calls of the API in one second; 0: no limit.
     #[serde(default = "requests_per_second")]
     requests_per_second: u32,
-    /// Open invoices without a payment on one chain: at most the gap that the merchant's wallet looks ahead.
+    /// Open invoices without a payment on one chain; further ones are refused.
     #[serde(default = "max_unpaid_invoices")]
     max_unpaid_invoices: u32,
     /// Days after its deadline on which an invoice's address is still read where each costs a call.
@@ -122,7 +124,7 @@ pub struct ChainConfig {
     max_age_seconds: Option<u32>,
     /// Assets on offer; default: every one of the chain.
     assets: Option<Vec<CryptoCode>>,
-    /// Another contract for an asset: a token of a network of one's own machine.
+    /// Another contract for an asset: a token of a private network.
     #[serde(default)]
     contracts: BTreeMap<String, String>,
     /// Limits of one payment, by asset.
@@ -197,6 +199,9 @@ pub fn parse(
         .map_err(|error| Problems::one(format!("{error}")))?;
     let mut root = Value::Table(table);
     for (name, value) in variables {
+        if name == CONFIG {
+            continue;
+        }
         if let Some(path) = name.strip_prefix(PREFIX) {
             let path = path.to_ascii_lowercase();
             let steps: Vec<&str> = path.split("__").collect();
@@ -303,8 +308,10 @@ impl Config {
         if !(1..=1440).contains(&self.invoice_minutes) {
             problems.add("invoice_minutes", "it is 1 to 1440");
         }
-        if let Err(error) = self.prices.validate() {
-            problems.add("prices", error);
+        let options = self.options();
+        let symbols = options.coins.iter().map(|coin| coin.symbol.as_str());
+        if let Err(error) = Rates::new(self.prices.clone(), symbols, self.local_currency) {
+            problems.0.push(error.to_string());
         }
         if self.chain.is_empty() {
             problems.add(

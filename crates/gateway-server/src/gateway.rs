@@ -50,7 +50,7 @@ pub struct Options {
     pub watch_after_expiry: SignedDuration,
     /// 0: no limit.
     pub requests_per_second: u32,
-    /// Open invoices without a payment on one chain; further ones are refused, since a wallet looks only this far ahead.
+    /// Open invoices without a payment on one chain; further ones are refused.
     pub max_unpaid_invoices: u32,
 }
 
@@ -208,7 +208,7 @@ impl Gateway {
             tracing::warn!(
                 chain = coin.chain.as_str(),
                 unpaid,
-                "too many invoices wait for a payment: raise max_unpaid_invoices together with the wallet's gap limit"
+                "too many invoices wait for a payment: max_unpaid_invoices is reached"
             );
             return Err(ApiError::not_now(coin.code.as_str()));
         }

@@ -12,12 +12,8 @@ use tracing_subscriber::EnvFilter;
 #[derive(Debug, Parser)]
 #[command(name = "florin-gateway", version)]
 struct Arguments {
-    /// The configuration; environment variables FLORIN_GATEWAY_… win.
-    #[arg(
-        long,
-        env = "FLORIN_GATEWAY_CONFIG",
-        default_value = "florin-gateway.toml"
-    )]
+    /// The configuration; environment variables GATEWAY_… win.
+    #[arg(long, env = "GATEWAY_CONFIG", default_value = "florin-gateway.toml")]
     config: PathBuf,
     #[command(subcommand)]
     command: Option<Command>,

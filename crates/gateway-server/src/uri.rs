@@ -6,7 +6,7 @@ use crate::chain::{Chain, Network};
 use crate::coin::Coin;
 
 /// The id of a chain of Ethereum's kind. Source: the EIP-155 registry; Tron's documentation for main and Nile; anvil's own
-/// for a network of one's own machine.
+/// for a private network.
 pub(crate) fn chain_id(chain: Chain, network: Network) -> u64 {
     match (chain, network) {
         (Chain::Tron, Network::Main) => 728_126_428,

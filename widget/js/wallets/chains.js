@@ -4,7 +4,7 @@
  * By chain id.
  *
  * Source: chainid.network (ethereum-lists/chains), read in November 2026: name, coin, a public RPC address and the explorer
- * of each chain of crates/address/src/payment_uri/networks.rs. Those of Tron are in each of its wallets: they are not added.
+ * of each chain of crates/address/src/payment_uri/networks.rs. Those of Tron are in each of its wallets, and Anvil is a development node: they are not added.
  *
  * @type {Record<string, { name: string, coin: string, rpc?: string, explorer?: string } | undefined>}
  */
@@ -15,6 +15,7 @@ export const CHAINS = {
   '0x88bb0': { name: 'Hoodi', coin: 'ETH', rpc: 'https://ethereum-hoodi-rpc.publicnode.com', explorer: 'https://hoodi.etherscan.io' },
   '0x4268': { name: 'Holesky', coin: 'ETH', rpc: 'https://ethereum-holesky-rpc.publicnode.com', explorer: 'https://holesky.etherscan.io' },
   '0x61': { name: 'BNB Smart Chain Testnet', coin: 'tBNB', rpc: 'https://bsc-testnet-dataseed.bnbchain.org', explorer: 'https://testnet.bscscan.com' },
+  '0x7a69': { name: 'Anvil', coin: 'ETH' },
   '0x2b6653dc': { name: 'Tron', coin: 'TRX' },
   '0xcd8690dc': { name: 'Tron Nile', coin: 'TRX' },
 };

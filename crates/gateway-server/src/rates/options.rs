@@ -108,7 +108,7 @@ pub enum Pair {
 
 /// A configuration of prices that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("rates.{key}: {problem}")]
+#[error("prices.{key}: {problem}")]
 pub struct RatesError {
     /// The key in question.
     pub key: String,

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use florin_gateway::chain::{DEPTH, Tip};
-use florin_money::Amount;
 
+pub(crate) use crate::parts::{ETHER, amount, text};
 use crate::parts::{Random, time};
 
-pub(crate) const ETHER: &str = "ETH";
 pub(crate) const TETHER: &str = "USDTERC20";
 /// Another contract with tether's name: worth nothing, and no driver reports it.
 pub(crate) const LOOK_ALIKE: &str = "look-alike";
@@ -54,14 +53,6 @@ pub(crate) struct Seen {
     pub(crate) transaction: usize,
     pub(crate) block: Option<u64>,
     pub(crate) low_fee: bool,
-}
-
-pub(crate) fn text(units: u64) -> String {
-    format!("{}.{:06}", units / 1_000_000, units % 1_000_000)
-}
-
-pub(crate) fn amount(units: u64) -> Amount {
-    Amount::parse(&text(units)).expect("six decimals are an amount")
 }
 
 impl SimulatedChain {

@@ -9,7 +9,15 @@ use florin_gateway::{Event, Observer};
 use florin_money::{Amount, CryptoCode, Currency};
 use jiff::Timestamp;
 
-use crate::chain::{ETHER, amount};
+pub(crate) const ETHER: &str = "ETH";
+
+pub(crate) fn text(units: u64) -> String {
+    format!("{}.{:06}", units / 1_000_000, units % 1_000_000)
+}
+
+pub(crate) fn amount(units: u64) -> Amount {
+    Amount::parse(&text(units)).expect("six decimals are an amount")
+}
 
 /// SplitMix64.
 #[derive(Debug)]

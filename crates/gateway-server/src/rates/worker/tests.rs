@@ -171,7 +171,7 @@ async fn a_source_that_lies_or_fails_changes_no_price_and_is_named_once() {
 }
 
 #[tokio::test]
-async fn a_change_of_the_offer_is_said_with_its_reason() {
+async fn a_change_of_the_offer_is_logged_with_its_reason() {
     let mut world = World::new(&[
         // It is recorded after the sources of what it quotes in.
         ("quoted", "'\nquoted_in = 'BTC'"),
