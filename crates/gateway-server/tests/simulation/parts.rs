@@ -19,7 +19,7 @@ pub(crate) fn amount(units: u64) -> Amount {
     Amount::parse(&text(units)).expect("six decimals are an amount")
 }
 
-/// SplitMix64.
+/// `SplitMix64`.
 #[derive(Debug)]
 pub(crate) struct Random(pub(crate) AtomicU64);
 

@@ -203,7 +203,9 @@ impl World {
                 "fee raised" => chain.raise_fee(one),
                 "double spent" => chain.replace(one, Vec::new()),
                 "amount replaced" => {
-                    outputs.iter_mut().for_each(|output| output.units += 1);
+                    for output in &mut outputs {
+                        output.units += 1;
+                    }
                     chain.replace(one, outputs);
                 }
                 _ => chain.replace(one, outputs),
@@ -229,7 +231,9 @@ impl World {
             notes.push(outage);
         }
         drop(state);
-        notes.into_iter().for_each(|what| self.note(what));
+        for what in notes {
+            self.note(what);
+        }
     }
 
     fn pay_due(&mut self) {
@@ -363,7 +367,7 @@ impl World {
                 Ok(())
             }
         };
-        let both = async { tokio::join!(looked, opened) };
+        let both = Box::pin(async { tokio::join!(looked, opened) });
         let Some((looked, answered)) = cut(both, self.draw_cut()).await else {
             return self.after_cut("POST /invoice cut off").await;
         };
