@@ -10,13 +10,13 @@ pub(crate) enum Planted {
 
 use Planted::{CursorOutsideOfTheTransaction, DeadlineByTheClock, Trigger};
 
-/// The rule that finds it, the bug, and the plant.
+/// The rule that finds it first, the bug, and the plant.
 pub(crate) const PLANTED: [(&str, &str, Planted); 12] = [
     ("money", "a transfer is counted twice under another id", Trigger(
         "INSERT ON transfers BEGIN INSERT INTO transfers SELECT chain, id || 'b', number + 1000000, address_index, address,
          code, amount, transaction_hash, block, low_fee, gone, seen_at FROM transfers WHERE id = NEW.id; END",
     )),
-    ("money", "the cursor is written outside of the transaction", CursorOutsideOfTheTransaction),
+    ("money or status", "the cursor is written outside of the transaction", CursorOutsideOfTheTransaction),
     ("status", "the deadline counts by the clock", DeadlineByTheClock),
     ("status", "one confirmation too many is counted", Trigger(
         "UPDATE OF block ON transfers BEGIN UPDATE transfers SET block = block - 1 WHERE id = NEW.id; END",
