@@ -53,7 +53,7 @@ use crate::world::World;
 const INVOICES: u64 = 2_000;
 const INVOICES_PER_WORLD: u64 = 100;
 /// A planted bug is found within this many worlds.
-const WORLDS_OF_A_PLANT: u64 = 12;
+const WORLDS_OF_A_PLANT: u64 = 50;
 
 /// What has to happen in a run: a fault that never happens proves nothing.
 const REQUIRED: &str = "exactly, less, more, in two parts, twice, late, never, dust, to an old address, another asset, \

@@ -34,7 +34,7 @@ pub(crate) const PLANTED: [(&str, &str, Planted); 12] = [
          BEGIN DELETE FROM transfers WHERE id = NEW.id; END",
     )),
     ("status", "a reorganisation changes no block", Trigger(
-        "UPDATE OF block ON transfers WHEN OLD.block IS NOT NULL AND NEW.block IS NULL
+        "UPDATE OF block ON transfers WHEN OLD.block IS NOT NULL AND NEW.block IS NOT OLD.block
          BEGIN UPDATE transfers SET block = OLD.block WHERE id = NEW.id; END",
     )),
     ("address", "the chain does not raise the next index", Trigger(
