@@ -2,11 +2,12 @@
 //! and real nodes. Each scenario pays from the node's own wallet.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, Checkout, RealChains, World};
+use support::{Browser, Checkout, RealChains, World, within};
 
-use crate::helpers::{choose_asset, end};
+use crate::helpers::end;
 
 struct Purchase {
     world: World,
@@ -36,14 +37,26 @@ impl Purchase {
         }
     }
 
-    /// Chooses the asset on a new page.
+    /// Chooses the asset on a new page, which would show the last order again.
     async fn choose(&self) -> Checkout {
-        // The page would show the last order again.
         self.browser.goto(&self.world.checkout_page()).await;
         self.browser.evaluate("sessionStorage.clear()").await;
         self.browser.goto("about:blank").await;
         self.browser.goto(&self.world.checkout_page()).await;
-        choose_asset(&self.world, &self.browser, self.asset).await
+        let before = self.world.store().orders().await;
+        self.browser.press(&format!("asset-{}", self.asset)).await;
+        if self.asset.starts_with("USDT") {
+            self.browser.press("network-confirm").await;
+        }
+        self.shows("awaiting_payment").await;
+        let mut orders = self.world.store().orders().await;
+        orders.retain(|order| before.iter().all(|known| known["id"] != order["id"]));
+        let find = "return Object.entries(sessionStorage).find(([key]) => key.startsWith('florin') && !key.startsWith('florin:sent:'))?.[1]";
+        let token = self.browser.evaluate(find).await;
+        let (token, order) = (token.as_str(), orders[0]["id"].as_str());
+        let token = token.expect("the page keeps a token");
+        let order = order.expect("a new order");
+        self.world.customer().with_token(token, order)
     }
 
     async fn pay(&self, checkout: &Checkout, amount: &str) -> String {
@@ -96,11 +109,17 @@ async fn paid_in_parts_and_too_much(asset: &'static str) {
     at.world.wait_until_paid_in_shop(&checkout.order).await;
     at.chains.reorganize(asset, 3).await;
     at.mine(1).await;
-    support::eventually("the store is warned of the reversal", async || {
+    let error = "the gateway takes back a payment that was credited";
+    at.world.expect_error(error);
+    // A paid order is polled about once a minute.
+    let warned = within(Duration::from_secs(150), async || {
         let types = at.world.webhooks.event_types(&checkout.order);
         types.contains(&"order.reverted".to_owned()).then_some(())
-    })
-    .await;
+    });
+    assert!(
+        warned.await.is_some(),
+        "the store is warned of the reversal"
+    );
     at.mine(3).await;
 
     // Half, then the rest.

@@ -85,7 +85,7 @@ pub struct Look<'a> {
     /// The first index that was never issued: addresses below it are ours.
     pub next_index: u32,
     /// Indexes of the addresses with an invoice that may still be paid; the others are only looked for where that costs no
-    /// call of its own.
+    /// separate call.
     pub open: &'a [u32],
     /// Recorded transfers that a reorganisation or a replacement may still change: in the mempool, or at most [`DEPTH`] blocks
     /// below the last tip.
