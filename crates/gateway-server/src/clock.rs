@@ -18,6 +18,17 @@ pub trait Clock: fmt::Debug + Send + Sync {
     fn sleep(&self, duration: Duration) -> Sleep;
 }
 
+/// Bytes that cannot be guessed.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place where the gateway draws randomness"
+)]
+pub(crate) fn random_bytes<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the operating system has randomness");
+    bytes
+}
+
 /// The machine's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 
 use crate::chain::Chain;
-use crate::clock::SystemClock;
+use crate::clock::{SystemClock, random_bytes};
 use crate::config::Config;
 use crate::server::open_store;
 
@@ -17,11 +17,8 @@ use crate::server::open_store;
 /// # Errors
 /// The file is there already, or cannot be written.
 pub fn init(file: &Path) -> anyhow::Result<()> {
-    let [key, secret] = [12, 32].map(|bytes| {
-        let mut drawn = vec![0; bytes];
-        getrandom::fill(&mut drawn).expect("the operating system has randomness");
-        hex::encode(drawn)
-    });
+    let key = hex::encode(random_bytes::<12>());
+    let secret = hex::encode(random_bytes::<32>());
     let text = include_str!("commands/florin-gateway.toml")
         .replace("API_KEY", &key)
         .replace("API_SECRET", &secret);

@@ -402,8 +402,8 @@ impl ChainConfig {
             ));
         }
         let names = known.iter().map(CryptoCode::as_str).collect::<Vec<_>>();
-        let named = self.limits.keys().chain(self.contracts.keys());
-        for code in named.filter(|code| !names.contains(&code.as_str())) {
+        let written = self.limits.keys().chain(self.contracts.keys());
+        for code in written.filter(|code| !names.contains(&code.as_str())) {
             problems.push(("limits", format!("{code} does not move on this chain")));
         }
         let steps = self.confirmations.iter().flatten();

@@ -312,8 +312,8 @@ impl Gateway {
         };
         let changes = driver.changes(look).await?;
         let cursor = &last.cursor;
-        let changed = self.store().record(chain, cursor, &changes, now).await?;
-        self.observe(&changed);
+        let statuses = self.store().record(chain, cursor, &changes, now).await?;
+        self.observe(&statuses);
         Ok(())
     }
 

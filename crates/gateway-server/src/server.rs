@@ -23,7 +23,7 @@ use crate::api::request::Call;
 use crate::api::respond;
 use crate::callback::send_callbacks;
 use crate::chain::{Chain, Network};
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, SystemClock, random_bytes};
 use crate::config::Config;
 use crate::gateway::{Event, Gateway, Observer, Parts, Random};
 use crate::hosted;
@@ -95,9 +95,7 @@ struct OsRandom;
 
 impl Random for OsRandom {
     fn draw(&self, _: &str, _: u64) -> [u8; 32] {
-        let mut bytes = [0; 32];
-        getrandom::fill(&mut bytes).expect("the operating system has randomness");
-        bytes
+        random_bytes()
     }
 }
 

@@ -124,12 +124,12 @@ impl Store {
             .execute(&mut *transaction)
             .await?;
         touched.extend(moved(&mut transaction, chain, &before, tip).await?);
-        let mut changed = Vec::new();
+        let mut statuses = Vec::new();
         for index in touched {
-            changed.extend(transition(&mut transaction, chain, index, tip, now).await?);
+            statuses.extend(transition(&mut transaction, chain, index, tip, now).await?);
         }
         transaction.commit().await?;
-        Ok(changed)
+        Ok(statuses)
     }
 
     /// The addresses that received something, by chain and index. One without an invoice is unclaimed: its index was never

@@ -130,18 +130,17 @@ async fn find(sandbox: &Sandbox, id: &str) -> Result<Invoice, PageError> {
 pub(super) async fn play_on_newest(Extract(sandbox): Shared, body: Bytes) -> JsonResult {
     let mut what: Play = parse(&body)?;
     sandbox.expire().await?;
-    let id = match what.invoice.take() {
-        Some(id) => Some(id),
-        None => {
-            let invoices = sandbox.gateway.store().newest_invoices(MAX_LIST).await?;
-            let waits = |invoice: &Invoice| {
-                invoice.status() == Status::Checking
-                    && invoice.payments().is_empty()
-                    && !sandbox.desk.has_failed(&invoice.id)
-            };
-            let newest = invoices.into_iter().find(waits);
-            newest.map(|invoice| invoice.id)
-        }
+    let id = if let Some(id) = what.invoice.take() {
+        Some(id)
+    } else {
+        let invoices = sandbox.gateway.store().newest_invoices(MAX_LIST).await?;
+        let waits = |invoice: &Invoice| {
+            invoice.status() == Status::Checking
+                && invoice.payments().is_empty()
+                && !sandbox.desk.has_failed(&invoice.id)
+        };
+        let newest = invoices.into_iter().find(waits);
+        newest.map(|invoice| invoice.id)
     };
     let id = id.ok_or_else(|| {
         PageError::conflict(
