@@ -292,11 +292,7 @@ async fn metrics(
     let failed = |_| StatusCode::SERVICE_UNAVAILABLE;
     let mut text = String::new();
     let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    let addresses = gateway.store().addresses().await.map_err(failed)?;
-    let unclaimed = addresses
-        .iter()
-        .filter(|row| row.invoice_id.is_none())
-        .count();
+    let unclaimed = gateway.store().count_unclaimed().await.map_err(failed)?;
     let rows = [
         (
             "florin_gateway_invoices_completed_total",
@@ -323,11 +319,7 @@ async fn metrics(
             "gauge",
             gateway.store().count_invoices().await.map_err(failed)?,
         ),
-        (
-            "florin_gateway_unclaimed_addresses",
-            "gauge",
-            u64::try_from(unclaimed).unwrap_or(u64::MAX),
-        ),
+        ("florin_gateway_unclaimed_addresses", "gauge", unclaimed),
     ];
     for (name, kind, value) in rows {
         let _infallible = writeln!(text, "# TYPE {name} {kind}\n{name} {value}");

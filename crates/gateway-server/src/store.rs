@@ -77,6 +77,11 @@ impl Store {
             _ if is_postgres => MAX_CONNECTIONS,
             _ => READERS,
         };
+        // A file that is not there yet is made.
+        let url = match url.strip_prefix("sqlite://") {
+            Some(file) if !file.contains('?') => format!("{url}?mode=rwc"),
+            _ => url.to_owned(),
+        };
         let options: AnyConnectOptions = url.parse()?;
         // The pool tries again for half a minute and forgets why; one connection names the cause.
         let mut probe = AnyConnection::connect_with(&options).await?;

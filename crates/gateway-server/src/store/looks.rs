@@ -132,6 +132,18 @@ impl Store {
         Ok(statuses)
     }
 
+    /// Number of addresses with an asset that no invoice counts.
+    ///
+    /// # Errors
+    /// The database fails.
+    pub async fn count_unclaimed(&self) -> Result<u64> {
+        let select = "SELECT COUNT(*) FROM (SELECT DISTINCT t.chain, t.address_index, t.code FROM transfers t \
+                      WHERE t.gone = 0 AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.chain = t.chain \
+                      AND i.address_index = t.address_index AND i.code = t.code)) AS unclaimed";
+        let row = sqlx::query(select).fetch_one(&self.pool).await?;
+        height(row.try_get(0)?)
+    }
+
     /// The addresses that received something, by chain and index. One without an invoice is unclaimed: its index was never
     /// issued, or its invoice asks for another asset.
     ///
