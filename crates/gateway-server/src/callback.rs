@@ -5,10 +5,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use reqwest::Url;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::clock::{Clock as _, SystemClock};
 use crate::gateway::{CallbackTry, Event, Gateway};
 use crate::store::Callback;
 
@@ -38,7 +40,7 @@ pub async fn send_callbacks(
         let free = MAX_DELIVERIES - deliveries.len();
         let taken = gateway
             .store()
-            .take_callbacks(free, is_start, gateway.now());
+            .take_callbacks(free, is_start, SystemClock.now());
         match taken.await {
             Ok(callbacks) => {
                 is_start = false;
@@ -98,7 +100,13 @@ async fn send(gateway: &Gateway, client: &reqwest::Client, callback: &Callback, 
             return;
         }
         tracing::info!(invoice_id, status, "callback failed: {reason}");
-        if let Err(error) = gateway.store().count_try(callback.number).await {
+        // Claims are of this machine's clock: that of invoices may jump.
+        let now = SystemClock.now();
+        let next = SignedDuration::try_from(pause)
+            .ok()
+            .and_then(|pause| now.saturating_add(pause).ok());
+        let next = next.unwrap_or(now);
+        if let Err(error) = gateway.store().count_try(callback.number, next).await {
             tracing::error!("a try of a callback is not counted: {error}");
         }
         gateway.parts.clock.sleep(pause).await;

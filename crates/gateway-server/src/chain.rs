@@ -106,6 +106,8 @@ pub struct Changes {
     pub transfers: Vec<Transfer>,
     /// Ids of known transfers that the chain no longer has: replaced, double spent, or dropped.
     pub gone: Vec<String>,
+    /// `false` if the node has blocks beyond the look: the next one continues.
+    pub is_caught_up: bool,
 }
 
 /// Why a chain cannot be believed now. Nothing is concluded from it: invoices stay as they are.

@@ -156,7 +156,7 @@ pub fn parse(
 ) -> Result<Config, Problems> {
     let table: Table = text
         .parse()
-        .map_err(|error| Problems::one(format!("{error}")))?;
+        .map_err(|error: toml::de::Error| Problems::one(syntax(text, &error)))?;
     let mut root = Value::Table(table);
     for (name, value) in variables {
         if name == CONFIG {
@@ -176,14 +176,28 @@ pub fn parse(
     Ok(config)
 }
 
+/// What is wrong with the text and where, without the line: it may hold a secret.
+fn syntax(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let line = before.map_or(1, |before| before.matches('\n').count() + 1);
+    format!("line {line}: {}", error.message())
+}
+
 /// Sets a key from a variable: a number or a truth value where the text is one and the key is no text.
 fn set(at: &mut Value, steps: &[&str], text: &str) -> Result<(), &'static str> {
-    const TEXTS: [&str; 5] = [
+    const TEXTS: [&str; 12] = [
         "api_key",
         "api_secret",
         "key",
         "node_wallet",
         "merchant_website",
+        "from_usd",
+        "min",
+        "max",
+        "markup_percent",
+        "max_jump_percent",
+        "max_spread_percent",
+        "stable_floor",
     ];
     let Some((step, rest)) = steps.split_first() else {
         let is_number = text.parse::<i64>().is_ok() || text.parse::<bool>().is_ok();

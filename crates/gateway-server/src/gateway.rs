@@ -127,6 +127,9 @@ pub struct Gateway {
 /// Of a chain before its first look.
 const UNREAD: &str = "it has not been read yet";
 
+/// Of a chain that is read in several looks: an address of a later block may have been issued before a backup.
+const BEHIND: &str = "it is being read up to its last block";
+
 /// Indexes that are tried for one invoice: a driver refuses one whose address holds coins already.
 const MAX_INDEXES: u32 = 3;
 
@@ -244,7 +247,13 @@ impl Gateway {
             let index = self.store().take_index(coin.chain).await?;
             match driver.issue(index).await {
                 Ok(address) => return Ok((index, address)),
-                Err(error) => refused = Some(error),
+                Err(error) => {
+                    let is_unreachable = matches!(error, ChainError::Unreachable { .. });
+                    refused = Some(error);
+                    if is_unreachable {
+                        break;
+                    }
+                }
             }
         }
         if let Some(error) = refused {
@@ -261,7 +270,7 @@ impl Gateway {
         let number = self.store().next_session().await?;
         let id = self.id("ses", "", number);
         let session = Session::new(id, request, self.options.invoice_lifetime, now);
-        self.store().insert_session(&session, number, now).await?;
+        self.store().insert_session(&session, number).await?;
         Ok(session)
     }
 
@@ -284,8 +293,12 @@ impl Gateway {
         let looked = self.look_at(chain, driver.as_ref()).await;
         let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
         match &looked {
-            Ok(()) => {
-                if failing.remove(&chain).is_some_and(|why| why != UNREAD) {
+            Ok(false) => {
+                failing.insert(chain, BEHIND.to_owned());
+            }
+            Ok(true) => {
+                let why = failing.remove(&chain);
+                if why.is_some_and(|why| why != UNREAD && why != BEHIND) {
                     tracing::info!(chain = chain.as_str(), "the chain is read again");
                 }
             }
@@ -297,13 +310,14 @@ impl Gateway {
                 }
             }
         }
-        looked
+        looked.map(|_| ())
     }
 
-    async fn look_at(&self, chain: Chain, driver: &dyn ChainDriver) -> Result<(), LookError> {
+    /// Returns `true` if the look reached the end of the chain.
+    async fn look_at(&self, chain: Chain, driver: &dyn ChainDriver) -> Result<bool, LookError> {
         let now = self.now();
-        let since = now.saturating_sub(self.options.watch_after_expiry);
-        let last = self.store().last_look(chain, since.unwrap_or(now)).await?;
+        let watched = self.options.watch_after_expiry;
+        let last = self.store().last_look(chain, watched, now).await?;
         let look = Look {
             cursor: Some(last.cursor.as_str()).filter(|cursor| !cursor.is_empty()),
             next_index: last.next_index,
@@ -311,10 +325,9 @@ impl Gateway {
             known: &last.known,
         };
         let changes = driver.changes(look).await?;
-        let cursor = &last.cursor;
-        let statuses = self.store().record(chain, cursor, &changes, now).await?;
-        self.observe(&statuses);
-        Ok(())
+        let recorded = self.store().record(chain, last.looks, &changes, now);
+        self.observe(&recorded.await?);
+        Ok(changes.is_caught_up)
     }
 
     pub(crate) fn observe(&self, changed: &[StatusChange]) {

@@ -85,6 +85,12 @@ async fn show(Extract(gateway): Shared, Query(choice): Query<Choice>) -> JsonRes
 /// Opens the invoice; it has the id of the session.
 async fn choose(Extract(gateway): Shared, body: Bytes) -> JsonResult {
     let choice: Choice = parse(&body)?;
+    // A customer who leaves does not leave a choice without its invoice.
+    let chosen = tokio::spawn(open_chosen(gateway, choice));
+    chosen.await.unwrap_or_else(|_| Err(no_session()))
+}
+
+async fn open_chosen(gateway: Arc<Gateway>, choice: Choice) -> JsonResult {
     let now = gateway.now();
     let session = gateway.store().session(&choice.id).await?;
     let session = session.ok_or_else(no_session)?;
@@ -107,7 +113,7 @@ async fn choose(Extract(gateway): Shared, body: Bytes) -> JsonResult {
         }
         is_choosing
     };
-    let chosen = gateway.store().change_session(&choice.id, now, choose);
+    let chosen = gateway.store().change_session(&choice.id, choose);
     if chosen.await? != Some(true) {
         return Err(PageError::conflict(
             "This checkout has ended, or its asset is chosen.",
@@ -124,7 +130,7 @@ async fn choose(Extract(gateway): Shared, body: Bytes) -> JsonResult {
         Err(error) => {
             let undo = gateway
                 .store()
-                .change_session(&choice.id, now, Session::unchoose);
+                .change_session(&choice.id, Session::unchoose);
             undo.await?;
             return Err(error.into());
         }
@@ -161,7 +167,7 @@ async fn close(Extract(gateway): Shared, body: Bytes) -> JsonResult {
         session.close(now);
         (from, session.status(now))
     };
-    let closed = gateway.store().change_session(&id, now, close).await?;
+    let closed = gateway.store().change_session(&id, close).await?;
     let (from, to) = closed.ok_or_else(no_session)?;
     if from != to {
         let invoice_id = id;

@@ -35,6 +35,7 @@ use crate::wire::Status;
 /// Between two looks at a chain.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 const SESSION_INTERVAL: Duration = Duration::from_secs(5);
+const GRACE: Duration = Duration::from_secs(5);
 const CALLBACK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The fact of the database that names its network.
@@ -224,11 +225,20 @@ async fn serve(
     shutdown: &CancellationToken,
 ) -> anyhow::Result<()> {
     let stop = shutdown.clone().cancelled_owned();
-    let served = axum::serve(listener, app)
-        .with_graceful_shutdown(stop)
-        .await;
+    let served = axum::serve(listener, app).with_graceful_shutdown(stop);
+    let served = tokio::select! {
+        served = async { served.await } => served,
+        () = grace(shutdown) => Ok(()),
+    };
     shutdown.cancel();
     served.context("the listener failed")
+}
+
+/// Open requests have some seconds after the shutdown begins.
+async fn grace(shutdown: &CancellationToken) {
+    shutdown.cancelled().await;
+    let never = core::future::pending::<()>();
+    let _elapsed = tokio::time::timeout(GRACE, never).await;
 }
 
 async fn answer(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {

@@ -78,6 +78,10 @@ impl Session {
         self.stage == Stage::Choosing && now < self.expires_at
     }
 
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.stage == Stage::Cancelled
+    }
+
     pub(crate) fn is_chosen(&self) -> bool {
         self.stage == Stage::Chosen
     }

@@ -152,14 +152,15 @@ impl Store {
         Ok(self.pool.begin_with(self.begin).await?)
     }
 
-    /// Prepares a chain; the first start begins at index 0.
+    /// Prepares a chain; the first start begins at index 0. The key may change as long as no address was issued.
     ///
     /// # Errors
     /// The database has addresses of another key.
     pub async fn add_chain(&self, chain: Chain, key_id: &str) -> Result<()> {
         let mut transaction = self.begin().await?;
-        let insert = "INSERT INTO chains (name, key_id, next_index, cursor, tip_height, tip_hash, tip_time) \
-                      VALUES ($1, $2, 0, '', 0, '', 0) ON CONFLICT (name) DO NOTHING";
+        let insert = "INSERT INTO chains (name, key_id, next_index, cursor, looks, tip_height, tip_hash, tip_time) \
+                      VALUES ($1, $2, 0, '', 0, 0, '', 0) ON CONFLICT (name) DO \
+                      UPDATE SET key_id = CASE WHEN chains.next_index = 0 THEN $2 ELSE chains.key_id END";
         let insert = sqlx::query(insert).bind(chain.as_str()).bind(key_id);
         insert.execute(&mut *transaction).await?;
         let row = sqlx::query("SELECT key_id FROM chains WHERE name = $1").bind(chain.as_str());
@@ -196,7 +197,8 @@ impl Store {
     /// # Errors
     /// The database fails.
     pub async fn set_cursor(&self, chain: Chain, cursor: &str) -> Result<()> {
-        let update = sqlx::query("UPDATE chains SET cursor = $2 WHERE name = $1");
+        let update =
+            sqlx::query("UPDATE chains SET cursor = $2, looks = looks + 1 WHERE name = $1");
         let update = update.bind(chain.as_str()).bind(cursor);
         update.execute(&self.pool).await?;
         Ok(())

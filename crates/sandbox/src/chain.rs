@@ -179,6 +179,7 @@ impl ChainDriver for SimulatedChain {
             gone: known.filter(is_gone).cloned().collect(),
             cursor: serde_json::to_string(&*blocks).expect("it has text keys"),
             tip,
+            is_caught_up: true,
         })
     }
 

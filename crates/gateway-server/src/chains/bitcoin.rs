@@ -193,6 +193,7 @@ impl BitcoinDriver {
             tip,
             transfers,
             gone,
+            is_caught_up: true,
         }))
     }
 

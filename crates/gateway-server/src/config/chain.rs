@@ -11,7 +11,7 @@ use reqwest::Url;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
-use crate::chain::{Chain, ChainDriver, Network};
+use crate::chain::{Chain, ChainDriver, DEPTH, Network};
 use crate::chains::bitcoin::{BitcoinDriver, NodeOptions};
 use crate::chains::evm::EvmDriver;
 use crate::chains::json_rpc::Access;
@@ -87,6 +87,15 @@ impl ChainConfig {
                 "0 confirmations credit a payment that can still be replaced; write 1 or more";
             problems.push(("confirmations", problem.to_owned()));
         }
+        if self
+            .confirmations
+            .iter()
+            .flatten()
+            .any(|step| u64::from(step.confirmations) > DEPTH)
+        {
+            let problem = format!("more than {DEPTH} confirmations are not counted");
+            problems.push(("confirmations", problem));
+        }
         match self.deposit_key(network) {
             Err(error) => problems.push(("key", error)),
             Ok(key) => {
@@ -161,25 +170,17 @@ impl ChainConfig {
         ) {
             return Ok(None);
         }
-        let mut url: Url = self
-            .node_url
-            .expose_secret()
-            .parse()
-            .map_err(|error| format!("{error}"))?;
-        let (name, password) = (
-            url.username().to_owned(),
-            url.password().map(SecretString::from),
-        );
-        let access = match (&self.node_cookie, password) {
-            (Some(cookie), None) => Access::Cookie(cookie.clone()),
-            (None, Some(password)) => Access::User { name, password },
-            (None, None) => Access::Open,
-            (Some(_), Some(_)) => return Err("node_cookie is set as well; keep one".to_owned()),
+        let url = self.node_url.expose_secret();
+        let has_user = Url::parse(url).is_ok_and(|url| url.password().is_some());
+        let access = match &self.node_cookie {
+            Some(_) if has_user => {
+                return Err("node_cookie is set as well; keep one".to_owned());
+            }
+            Some(cookie) => Access::Cookie(cookie.clone()),
+            None => Access::Open,
         };
-        // Both setters fail for addresses without a host only.
-        let _ = url.set_username("").and_then(|()| url.set_password(None));
         let options = NodeOptions {
-            url: url.to_string(),
+            url: url.to_owned(),
             access,
             wallet: self.node_wallet.clone(),
         };

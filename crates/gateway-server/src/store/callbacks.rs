@@ -18,8 +18,8 @@ pub(crate) struct Callback {
     pub(crate) tries: u32,
 }
 
-/// How long a process delivers a callback before another one may: longer than its longest pause between two tries.
-const CLAIM: SignedDuration = SignedDuration::from_hours(12);
+/// How long a process has for one try before another one takes the callback over.
+const CLAIM: SignedDuration = SignedDuration::from_mins(1);
 
 impl Store {
     pub(crate) async fn queue_callback(
@@ -73,10 +73,12 @@ impl Store {
         Ok(callbacks)
     }
 
-    /// Notes a failed try.
-    pub(crate) async fn count_try(&self, number: i64) -> Result<()> {
-        let update = "UPDATE callbacks SET tries = tries + 1 WHERE number = $1";
-        sqlx::query(update).bind(number).execute(&self.pool).await?;
+    /// Notes a failed try; the next one follows at `next`.
+    pub(crate) async fn count_try(&self, number: i64, next: Timestamp) -> Result<()> {
+        let until = next.saturating_add(CLAIM).unwrap_or(next);
+        let update = "UPDATE callbacks SET tries = tries + 1, claimed_until = $2 WHERE number = $1";
+        let update = sqlx::query(update).bind(number).bind(millis(until));
+        update.execute(&self.pool).await?;
         Ok(())
     }
 

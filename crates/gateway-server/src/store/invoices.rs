@@ -35,12 +35,7 @@ impl Store {
     /// The database fails.
     pub async fn invoice(&self, id: &str) -> Result<Option<Invoice>> {
         let mut connection = self.pool.acquire().await?;
-        let select = "SELECT body FROM invoices WHERE id = $1";
-        let row = sqlx::query(select).bind(id);
-        match row.fetch_optional(&mut *connection).await? {
-            Some(row) => Ok(Some(with_payments(&mut connection, &row).await?)),
-            None => Ok(None),
-        }
+        read(&mut connection, id).await
     }
 
     /// The newest invoices, newest first.
@@ -49,12 +44,12 @@ impl Store {
     /// The database fails.
     pub async fn newest_invoices(&self, limit: u32) -> Result<Vec<Invoice>> {
         let mut connection = self.pool.acquire().await?;
-        let select = "SELECT body FROM invoices ORDER BY number DESC LIMIT $1";
+        let select = "SELECT id FROM invoices ORDER BY number DESC LIMIT $1";
         let rows = sqlx::query(select).bind(i64::from(limit));
         let rows = rows.fetch_all(&mut *connection).await?;
         let mut invoices = Vec::with_capacity(rows.len());
         for row in &rows {
-            invoices.push(with_payments(&mut connection, row).await?);
+            invoices.extend(read(&mut connection, row.try_get("id")?).await?);
         }
         Ok(invoices)
     }
@@ -100,12 +95,11 @@ impl Store {
     ) -> Result<Option<Invoice>> {
         let mut transaction = self.begin().await?;
         // An update locks the row in PostgreSQL, so that the body is read as it is written.
-        let select = "UPDATE invoices SET id = id WHERE id = $1 RETURNING body";
-        let row = sqlx::query(select).bind(id);
-        let Some(row) = row.fetch_optional(&mut *transaction).await? else {
+        let lock = sqlx::query("UPDATE invoices SET id = id WHERE id = $1").bind(id);
+        lock.execute(&mut *transaction).await?;
+        let Some(mut invoice) = read(&mut transaction, id).await? else {
             return Ok(None);
         };
-        let mut invoice = with_payments(&mut transaction, &row).await?;
         change(&mut invoice);
         save(&mut transaction, &invoice).await?;
         transaction.commit().await?;
@@ -125,23 +119,26 @@ pub(super) async fn save(connection: &mut AnyConnection, invoice: &Invoice) -> R
     Ok(())
 }
 
-/// The invoice in a row's `body`, with what the chain has of it.
-pub(super) async fn with_payments(connection: &mut AnyConnection, row: &AnyRow) -> Result<Invoice> {
-    let invoice: Invoice = from_json(row.try_get("body")?)?;
-    let select = "SELECT transaction_hash, amount, block, low_fee, seen_at FROM transfers \
-                  WHERE chain = $1 AND address_index = $2 AND code = $3 AND gone = 0 ORDER BY number";
-    let rows = sqlx::query(select)
-        .bind(invoice.coin.chain.as_str())
-        .bind(i64::from(invoice.address_index))
-        .bind(invoice.coin.code.as_str())
-        .fetch_all(&mut *connection)
-        .await?;
-    let payments = rows.iter().map(payment).collect::<Result<Vec<_>>>()?;
-    let select = "SELECT tip_height FROM chains WHERE name = $1";
-    let row = sqlx::query(select).bind(invoice.coin.chain.as_str());
-    let row = row.fetch_one(connection).await?;
-    let tip = height(row.try_get(0)?)?;
-    Ok(invoice.with_payments(payments, tip))
+/// An invoice with what the chain has of it, as of one moment: one statement reads both, so that a payment is never shown
+/// with the status before it.
+pub(super) async fn read(connection: &mut AnyConnection, id: &str) -> Result<Option<Invoice>> {
+    let select = "SELECT i.body, c.tip_height, t.transaction_hash, t.amount, t.block, t.low_fee, t.seen_at \
+                  FROM invoices i JOIN chains c ON c.name = i.chain LEFT JOIN transfers t ON t.chain = i.chain \
+                  AND t.address_index = i.address_index AND t.code = i.code AND t.gone = 0 \
+                  WHERE i.id = $1 ORDER BY t.number";
+    let rows = sqlx::query(select).bind(id).fetch_all(connection).await?;
+    let Some(first) = rows.first() else {
+        return Ok(None);
+    };
+    let invoice: Invoice = from_json(first.try_get("body")?)?;
+    let tip = height(first.try_get("tip_height")?)?;
+    let mut payments = Vec::new();
+    for row in &rows {
+        if row.try_get::<Option<String>, _>("amount")?.is_some() {
+            payments.push(payment(row)?);
+        }
+    }
+    Ok(Some(invoice.with_payments(payments, tip)))
 }
 
 fn payment(row: &AnyRow) -> Result<Payment> {

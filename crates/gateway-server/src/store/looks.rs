@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use florin_money::Amount;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use sqlx::{AnyConnection, Row as _};
 
-use super::invoices::{save, with_payments};
+use super::invoices::{read, save};
 use super::{
     Result, Store, StoreError, amount, height, millis, next_number, stored_height, tip_of,
 };
@@ -18,6 +18,8 @@ use crate::wire::Status;
 pub(crate) struct LastLook {
     /// Empty before the first.
     pub(crate) cursor: String,
+    /// Looks so far: a look is recorded only if no other one was since.
+    pub(crate) looks: i64,
     pub(crate) next_index: u32,
     pub(crate) open: Vec<u32>,
     pub(crate) known: Vec<KnownTransfer>,
@@ -47,14 +49,24 @@ pub struct AddressRow {
 }
 
 impl Store {
-    /// Where the next look at a chain begins. Invoices that expired before `since` are no longer open.
-    pub(crate) async fn last_look(&self, chain: Chain, since: Timestamp) -> Result<LastLook> {
+    /// Where the next look at a chain begins. Invoices are open until `watched` after their deadline.
+    pub(crate) async fn last_look(
+        &self,
+        chain: Chain,
+        watched: SignedDuration,
+        now: Timestamp,
+    ) -> Result<LastLook> {
         let mut connection = self.pool.acquire().await?;
-        let select = "SELECT cursor, next_index, tip_height FROM chains WHERE name = $1";
+        let select = "SELECT cursor, looks, next_index, tip_height, tip_hash, tip_time FROM chains WHERE name = $1";
         let row = sqlx::query(select).bind(chain.as_str());
         let row = row.fetch_one(&mut *connection).await?;
-        let tip = height(row.try_get("tip_height")?)?;
-        let select = "SELECT address_index FROM invoices WHERE chain = $1 AND expires_at > $2 ORDER BY address_index";
+        let Tip {
+            height: tip, time, ..
+        } = tip_of(&row)?;
+        // A chain that was not read for days still owes an answer about the invoices of those days.
+        let since = now.min(time).saturating_sub(watched).unwrap_or(time);
+        let select = "SELECT address_index FROM invoices WHERE chain = $1 AND (expires_at > $2 OR status = 'CHECKING') \
+                      ORDER BY address_index";
         let open = sqlx::query(select).bind(chain.as_str()).bind(millis(since));
         let open = open.fetch_all(&mut *connection).await?;
         let select = "SELECT id, block FROM transfers \
@@ -72,6 +84,7 @@ impl Store {
         });
         Ok(LastLook {
             cursor: row.try_get("cursor")?,
+            looks: row.try_get("looks")?,
             next_index: index(row.try_get("next_index")?),
             open: open
                 .iter()
@@ -81,19 +94,20 @@ impl Store {
         })
     }
 
-    /// Records a look whole, or not at all when another process recorded one since `cursor`.
+    /// Records a look whole, or not at all when another process recorded one since. The chain's time is at most `now`: a
+    /// block may be ahead.
     pub(crate) async fn record(
         &self,
         chain: Chain,
-        cursor: &str,
+        looks: i64,
         changes: &Changes,
         now: Timestamp,
     ) -> Result<Vec<StatusChange>> {
         let mut transaction = self.begin().await?;
         // The update locks the chain's row in PostgreSQL.
-        let select = "UPDATE chains SET name = name WHERE name = $1 AND cursor = $2 \
+        let select = "UPDATE chains SET looks = looks + 1 WHERE name = $1 AND looks = $2 \
                       RETURNING tip_height, tip_hash, tip_time";
-        let row = sqlx::query(select).bind(chain.as_str()).bind(cursor);
+        let row = sqlx::query(select).bind(chain.as_str()).bind(looks);
         let Some(row) = row.fetch_optional(&mut *transaction).await? else {
             return Ok(Vec::new());
         };
@@ -110,7 +124,10 @@ impl Store {
                 touched.insert(row.try_get(0)?);
             }
         }
-        let tip = &changes.tip;
+        let tip = &Tip {
+            time: changes.tip.time.min(now),
+            ..changes.tip.clone()
+        };
         let beyond = touched.last().map_or(0, |last| last + 1);
         let update = "UPDATE chains SET cursor = $2, tip_height = $3, tip_hash = $4, tip_time = $5, \
                       next_index = CASE WHEN next_index < $6 THEN $6 ELSE next_index END WHERE name = $1";
@@ -193,13 +210,13 @@ async fn upsert(
     now: Timestamp,
 ) -> Result<()> {
     let block = transfer.block.map(stored_height);
-    let update =
-        "UPDATE transfers SET block = $3, low_fee = $4, gone = 0 WHERE chain = $1 AND id = $2";
+    let update = "UPDATE transfers SET block = $3, low_fee = $4, amount = $5, gone = 0 WHERE chain = $1 AND id = $2";
     let updated = sqlx::query(update)
         .bind(chain.as_str())
         .bind(&transfer.id)
         .bind(block)
         .bind(i64::from(transfer.low_fee))
+        .bind(transfer.amount.to_string())
         .execute(&mut *connection)
         .await?;
     if updated.rows_affected() > 0 {
@@ -257,13 +274,15 @@ async fn transition(
     tip: &Tip,
     now: Timestamp,
 ) -> Result<Option<StatusChange>> {
-    let select =
-        "UPDATE invoices SET id = id WHERE chain = $1 AND address_index = $2 RETURNING body";
-    let row = sqlx::query(select).bind(chain.as_str()).bind(index);
+    let lock = "UPDATE invoices SET id = id WHERE chain = $1 AND address_index = $2 RETURNING id";
+    let row = sqlx::query(lock).bind(chain.as_str()).bind(index);
     let Some(row) = row.fetch_optional(&mut *connection).await? else {
         return Ok(None);
     };
-    let mut invoice = with_payments(connection, &row).await?;
+    let id: String = row.try_get("id")?;
+    let Some(mut invoice) = read(connection, &id).await? else {
+        return Ok(None);
+    };
     let Some((from, to)) = invoice.transition(tip, now) else {
         return Ok(None);
     };

@@ -17,6 +17,7 @@ CREATE TABLE chains (
     key_id TEXT NOT NULL,
     next_index BIGINT NOT NULL,
     cursor TEXT NOT NULL,
+    looks BIGINT NOT NULL,
     tip_height BIGINT NOT NULL,
     tip_hash TEXT NOT NULL,
     tip_time BIGINT NOT NULL

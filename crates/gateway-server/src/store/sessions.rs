@@ -8,13 +8,16 @@ use super::{
     Result, StatusChange, Store, from_json, height, millis, next_number, stored_height, to_json,
 };
 use crate::session::Session;
+use crate::wire::Status;
 
 /// The status by which expired checkouts are found; a chosen one has its invoice's.
-fn open_status(session: &Session, now: Timestamp) -> &'static str {
+fn open_status(session: &Session) -> &'static str {
     if session.is_chosen() {
         "CHOSEN"
+    } else if session.is_cancelled() {
+        Status::Cancelled.as_str()
     } else {
-        session.status(now).as_str()
+        Status::Checking.as_str()
     }
 }
 
@@ -25,17 +28,12 @@ impl Store {
         height(next_number(&mut connection, "sessions").await?)
     }
 
-    pub(crate) async fn insert_session(
-        &self,
-        session: &Session,
-        number: u64,
-        now: Timestamp,
-    ) -> Result<()> {
+    pub(crate) async fn insert_session(&self, session: &Session, number: u64) -> Result<()> {
         let insert = "INSERT INTO sessions (id, number, status, expires_at, body) VALUES ($1, $2, $3, $4, $5)";
         sqlx::query(insert)
             .bind(&session.id)
             .bind(stored_height(number))
-            .bind(open_status(session, now))
+            .bind(open_status(session))
             .bind(millis(session.expires_at))
             .bind(to_json(session))
             .execute(&self.pool)
@@ -68,7 +66,6 @@ impl Store {
     pub(crate) async fn change_session<T: Send>(
         &self,
         id: &str,
-        now: Timestamp,
         change: impl FnOnce(&mut Session) -> T + Send,
     ) -> Result<Option<T>> {
         let mut transaction = self.begin().await?;
@@ -79,10 +76,10 @@ impl Store {
         };
         let mut session: Session = from_json(row.try_get(0)?)?;
         let changed = change(&mut session);
-        let update = "UPDATE sessions SET status = $2, body = $3 WHERE id = $1";
+        let update = "UPDATE sessions SET body = $3, status = CASE WHEN status = 'FAILED' THEN status ELSE $2 END WHERE id = $1";
         sqlx::query(update)
             .bind(id)
-            .bind(open_status(&session, now))
+            .bind(open_status(&session))
             .bind(to_json(&session))
             .execute(&mut *transaction)
             .await?;
@@ -99,7 +96,7 @@ impl Store {
         let mut changed = Vec::new();
         for row in &rows {
             let session: Session = from_json(row.try_get(0)?)?;
-            let (from, to) = (crate::wire::Status::Checking, session.status(now));
+            let (from, to) = (Status::Checking, session.status(now));
             let update = "UPDATE sessions SET status = $2 WHERE id = $1 AND status = 'CHECKING'";
             let update = sqlx::query(update).bind(&session.id).bind(to.as_str());
             let updated = update.execute(&mut *transaction).await?;

@@ -85,6 +85,7 @@ impl Node {
             tip: tip.clone(),
             transfers,
             gone: gone.filter(|id| !truth.contains_key(id)).collect(),
+            is_caught_up: true,
         };
         let snapshot = Snapshot {
             latest: latest.max(Some(tip.time)),

@@ -176,12 +176,12 @@ async fn apply(sandbox: &Sandbox, id: &str, step: Step<'_>) -> Result<(), PageEr
     sandbox.expire().await?;
     let invoice = find(sandbox, id).await?;
     let chain = invoice.coin.chain;
-    let simulated = chain_of(sandbox, chain)?;
+    let simulated = || chain_of(sandbox, chain);
     match step {
         Step::Pay(amount, fee) => {
             let amount = parse_amount(amount, &invoice)?;
             check(sandbox, &invoice, amount)?;
-            let transaction_hash = simulated.pay(&invoice, amount, fee == Fee::Low);
+            let transaction_hash = simulated()?.pay(&invoice, amount, fee == Fee::Low);
             sandbox.desk.note(Event::Payment {
                 invoice_id: id.to_owned(),
                 crypto_code: invoice.coin.code.to_string(),
@@ -189,10 +189,10 @@ async fn apply(sandbox: &Sandbox, id: &str, step: Step<'_>) -> Result<(), PageEr
                 transaction_hash,
             });
         }
-        Step::BumpFee if !simulated.bump_fee(invoice.address_index) => return Err(no_payment()),
+        Step::BumpFee if !simulated()?.bump_fee(invoice.address_index) => return Err(no_payment()),
         Step::BumpFee => {}
         Step::Replace => {
-            let transaction_hash = simulated.replace(invoice.address_index);
+            let transaction_hash = simulated()?.replace(invoice.address_index);
             sandbox.desk.note(Event::Replaced {
                 invoice_id: id.to_owned(),
                 transaction_hash: transaction_hash.ok_or_else(no_payment)?,

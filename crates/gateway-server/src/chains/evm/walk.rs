@@ -289,6 +289,7 @@ impl<'a> Walk<'a> {
             tip: self.cursor.complete,
             transfers: self.found,
             gone: gone.into_iter().collect(),
+            is_caught_up: is_last,
         })
     }
 
