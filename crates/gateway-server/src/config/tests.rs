@@ -29,7 +29,7 @@ shop | shop |
 "shop" | "" | api_key: it must not be empty
 0123456789abcdef0123456789abcdef | short | api_secret: it has 5 characters
 "litecoin" | "ethereum" | chain[0] (ethereum).key
-node_url = | node_address = | chain[0]: unknown field
+node_url = | node_address = | chain[0].node_address: unknown field
 http://user | ftp://user | chain[0] (litecoin).node_url
 network = "regtest" | network = "main" | chain[0] (litecoin).key
 node_url = | confirmations = [{ from_usd = "0", confirmations = 0 }] NEWLINE node_url = | 0 confirmations credit

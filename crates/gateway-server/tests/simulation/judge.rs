@@ -7,6 +7,7 @@ use florin_gateway::invoice::Invoice;
 use florin_gateway::store::{AddressRow, Store};
 use florin_gateway::wire::Status;
 use florin_money::Amount;
+use jiff::Timestamp;
 use sqlx::{AnyConnection, Row as _};
 
 use crate::chain::{Seen, amount};
@@ -37,11 +38,20 @@ pub(crate) fn works<T, E: ToString>(result: Result<T, E>) -> Verdict<T> {
     result.map_err(|error| format!("VIOLATED works: {}", error.to_string()))
 }
 
-/// The truth that the database has recorded.
+/// The truth that the database has recorded. Its time is the chain's, or the gateway's clock where that is behind.
 pub(crate) async fn recorded(db: &mut AnyConnection, node: &Node) -> Verdict<Arc<Snapshot>> {
-    let row = works(sqlx::query("SELECT cursor FROM chains").fetch_one(db).await)?;
+    let row = sqlx::query("SELECT cursor, tip_time FROM chains");
+    let row = works(row.fetch_one(db).await)?;
     let cursor: String = row.get(0);
-    Ok(node.state.lock().snapshots[&cursor].clone())
+    let recorded = works(Timestamp::from_millisecond(row.get(1)))?;
+    let mut truth = Snapshot::clone(&node.state.lock().snapshots[&cursor]);
+    if let Some(tip) = &mut truth.tip {
+        rule("status", recorded <= tip.time, || {
+            format!("the time {recorded} is recorded at {tip:?}")
+        })?;
+        tip.time = recorded;
+    }
+    Ok(Arc::new(truth))
 }
 
 impl Judge {

@@ -15,7 +15,7 @@ use crate::parts::{Random, SimulatedClock};
 use crate::planted::Planted;
 
 /// The truth when a look was answered.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Snapshot {
     /// `None` before the first look.
     pub(crate) tip: Option<Tip>,
