@@ -86,7 +86,8 @@ async fn a_hidden_tab_notifies_the_customer_who_asked_for_it() {
     browser.evaluate("hide()").await;
     world.sandbox().mine(2).await;
     let shown = "return window.notified";
-    let paid = "$19.90 paid, Quiet Goods";
+    // The price is isolated: no language around it reorders its signs.
+    let paid = "\u{2066}$19.90\u{2069} paid, Quiet Goods";
     browser.wait_for_result("it is notified", shown, paid).await;
     end(world, browser).await;
 }
