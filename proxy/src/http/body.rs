@@ -271,6 +271,9 @@ impl<'a> Schema<'a> {
 
     /// The texts that are allowed, if there are only some.
     fn words(self) -> Option<Vec<&'a Value>> {
+        if let Some(words) = self.shape["enum"].as_array() {
+            return Some(words.iter().collect());
+        }
         let choices = self.shape["oneOf"].as_array();
         choices?.iter().map(|choice| choice.get("const")).collect()
     }
