@@ -67,7 +67,11 @@ impl From<ApiError> for PageError {
             ErrorCode::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
             _ => StatusCode::BAD_REQUEST,
         };
-        Self(status, format!("The {}.", error.message))
+        let mut sentence = format!("{}.", error.message);
+        if let Some(first) = sentence.get_mut(..1) {
+            first.make_ascii_uppercase();
+        }
+        Self(status, sentence)
     }
 }
 

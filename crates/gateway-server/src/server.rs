@@ -244,7 +244,10 @@ async fn grace(shutdown: &CancellationToken) {
 async fn answer(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let call = Call::read(&parts, body).await;
-    respond(&gateway, &call, gateway.now()).await
+    // A caller who leaves does not cut a transaction off.
+    let served = tokio::spawn(async move { respond(&gateway, &call, gateway.now()).await });
+    let failed = |_| StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    served.await.unwrap_or_else(failed)
 }
 
 /// Reads a chain again and again. A failing look is logged by the gateway, once.

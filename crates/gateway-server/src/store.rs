@@ -42,7 +42,7 @@ pub enum StoreError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        tracing::error!("{error}");
+        tracing::error!("{error:?}");
         let message = "the gateway cannot read or write its database now; try again later";
         Self::new(ErrorCode::InternalError, message)
     }

@@ -139,13 +139,16 @@ async fn answer(
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
-    let call = Call::read(&parts, body).await;
+    let call = Arc::new(Call::read(&parts, body).await);
     let target = call.endpoint.map_or(Target::Any, Target::Endpoint);
     let fault = sandbox.desk.lock().faults.take(target);
     let response = if let Some(Fault::Status { status, code, .. }) = &fault {
         error(*status, code.as_deref())
     } else {
-        serve_call(&sandbox, &call).await
+        // A caller who leaves does not cut a transaction off.
+        let (sandbox, call) = (sandbox.clone(), call.clone());
+        let served = tokio::spawn(async move { serve_call(&sandbox, &call).await });
+        served.await.unwrap_or_else(|_| error(500, None))
     };
     let (mut head, body) = response.into_parts();
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
