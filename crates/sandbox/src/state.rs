@@ -248,7 +248,7 @@ impl Sandbox {
             from: invoice.status(),
             to: Status::Failed,
         };
-        self.desk.observe(Event::Status(&change));
+        self.desk.note(status_event(&change));
         let url = invoice.callback_url();
         self.gateway
             .queue_callback(&id, Status::Failed, url)
@@ -340,11 +340,9 @@ impl Observer for Desk {
                 crypto_code: invoice.coin.code.to_string(),
                 amount: invoice.terms.crypto.to_string(),
             },
-            Event::Status(change) => crate::journal::Event::Status {
-                invoice_id: change.invoice_id.clone(),
-                from: change.from.as_str(),
-                to: change.to.as_str(),
-            },
+            // It stays failed, whatever its chain shows.
+            Event::Status(change) if self.has_failed(&change.invoice_id) => return,
+            Event::Status(change) => status_event(change),
             Event::Callback(tried) => tried_event(tried),
         };
         self.note(event);
@@ -371,6 +369,14 @@ impl Observer for Desk {
             });
         }
         copies
+    }
+}
+
+fn status_event(change: &StatusChange) -> crate::journal::Event {
+    crate::journal::Event::Status {
+        invoice_id: change.invoice_id.clone(),
+        from: change.from.as_str(),
+        to: change.to.as_str(),
     }
 }
 
