@@ -156,9 +156,9 @@ async fn a_token_on_an_evm_node_is_paid_in_parts_too_much_and_taken_back() {
     paid_in_parts_and_too_much("USDTERC20").await;
 }
 
-/// A payment that the payer replaces by one to another address, before any block has it.
+/// A payment whose fee the payer raises before any block has it: two versions of it are known, and one is paid.
 #[tokio::test]
-async fn a_replaced_payment_is_not_counted() {
+async fn a_payment_with_a_raised_fee_is_counted_once() {
     let at = Purchase::begin("LTC").await;
     let checkout = at.choose().await;
     let amount = asked(&checkout).await;

@@ -9,8 +9,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::{env, fs};
 
+use florin_anvil::tools_of;
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use crate::program::Folder;
 
@@ -42,30 +42,6 @@ fn report_of(tsc: &mut Command) -> String {
 /// The folder whose `node_modules` holds the packages.
 pub(crate) fn installed() -> PathBuf {
     tools_of("npm", "npm/package-lock.json")
-}
-
-/// Where `cargo xtask` installs tools.
-pub(crate) fn tools() -> PathBuf {
-    let set = |name| env::var_os(name).filter(|value| !value.is_empty());
-    let caches = set("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| Some(PathBuf::from(set("HOME")?).join(".cache")));
-    let caches = caches.expect("HOME or XDG_CACHE_HOME says where tools are kept");
-    caches.join("florin/tools")
-}
-
-/// A folder of installed tools: its name is a word and the hash of the list of what is in it, a file below `tests`.
-pub(crate) fn tools_of(word: &str, list: &str) -> PathBuf {
-    let list = Path::new(env!("CARGO_MANIFEST_DIR")).join(list);
-    let list = std::fs::read(list).expect("the list is part of the repository");
-    let name = hex::encode(&Sha256::digest(list)[..6]);
-    let folder = tools().join(format!("{word}-{name}"));
-    assert!(
-        folder.join("whole").is_file(),
-        "{} is missing. Install it with: cargo xtask tools",
-        folder.display()
-    );
-    folder
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use florin_postgres::free_port;
 
-use crate::npm::tools_of;
 use crate::program::{Folder, Running, built};
 use crate::wait::within;
 
@@ -95,7 +94,7 @@ impl Receiver {
 
 /// The `node_modules` of the receiver in Node.
 pub fn receiver_library() -> PathBuf {
-    tools_of("npm", "receivers/package-lock.json").join("node_modules")
+    florin_anvil::tools_of("npm", "receivers/package-lock.json").join("node_modules")
 }
 
 fn prepare(
@@ -122,7 +121,7 @@ fn prepare(
             command.arg(copied);
         }
         Language::Python => {
-            let installed = tools_of("receivers", "receivers/requirements.txt");
+            let installed = florin_anvil::tools_of("receivers", "receivers/requirements.txt");
             command = Command::new(installed.join("bin/python"));
             command.arg(copied);
         }

@@ -18,7 +18,7 @@ use crate::store::Callback;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// Callbacks in delivery at once, those between two tries included; others wait.
 const MAX_DELIVERIES: usize = 1_000;
-/// How often callbacks of a process that ended are taken over.
+/// Between two searches for callbacks whose process ended.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Sends callbacks until the shutdown; one without a URL is discarded.

@@ -5,6 +5,8 @@ use core::pin::Pin;
 use core::time::Duration;
 
 use jiff::Timestamp;
+use tokio::time::MissedTickBehavior;
+use tokio_util::sync::CancellationToken;
 
 /// The future of [`Clock::sleep`].
 pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -16,6 +18,23 @@ pub trait Clock: fmt::Debug + Send + Sync {
 
     /// Waits.
     fn sleep(&self, duration: Duration) -> Sleep;
+}
+
+/// Acts now and after each interval of real time, until the shutdown.
+pub async fn every<F: Future<Output = ()>>(
+    interval: Duration,
+    shutdown: &CancellationToken,
+    mut act: impl FnMut() -> F,
+) {
+    let mut interval = tokio::time::interval(interval);
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            _ = interval.tick() => {}
+        }
+        act().await;
+    }
 }
 
 /// Bytes that cannot be guessed.

@@ -112,7 +112,7 @@ pub async fn rescan(config: &Config, chain: Chain, height: u64) -> anyhow::Resul
     let next_index = store.next_index(chain).await?;
     let driver = driver.map_err(anyhow::Error::msg)?;
     let driver =
-        driver.context("this chain needs none: it continues at the block of the database")?;
+        driver.context("only chains of Bitcoin's family are searched again: this one continues at the block of the database")?;
     driver.rescan(height, next_index).await?;
     store.set_cursor(chain, "").await?;
     println!("{} is read again from block {height} on.", chain.as_str());

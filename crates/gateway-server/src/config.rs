@@ -107,7 +107,7 @@ fn admin_listen() -> SocketAddr {
 }
 
 fn database_url() -> SecretString {
-    "sqlite://florin-gateway.db?mode=rwc".into()
+    "sqlite://florin-gateway.db".into()
 }
 
 fn usd() -> Currency {

@@ -25,7 +25,7 @@ enum Command {
     Init,
     /// Say everything that is wrong with the configuration.
     CheckConfig,
-    /// Ask the nodes and the sources of prices, and show the first addresses to compare with the wallet.
+    /// Ask the nodes, and show the first addresses to compare with the wallet.
     Doctor,
     /// List the addresses that received something.
     Addresses {

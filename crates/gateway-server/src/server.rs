@@ -23,7 +23,7 @@ use crate::api::request::Call;
 use crate::api::respond;
 use crate::callback::send_callbacks;
 use crate::chain::{Chain, Network};
-use crate::clock::{Clock, SystemClock, random_bytes};
+use crate::clock::{Clock, SystemClock, every, random_bytes};
 use crate::config::Config;
 use crate::gateway::{Event, Gateway, Observer, Parts, Random};
 use crate::hosted;
@@ -252,28 +252,19 @@ async fn answer(State(gateway): State<Arc<Gateway>>, request: Request) -> Respon
 
 /// Reads a chain again and again. A failing look is logged by the gateway, once.
 async fn follow(gateway: &Gateway, chain: Chain, shutdown: &CancellationToken) {
-    let mut interval = tokio::time::interval(LOOK_INTERVAL);
-    interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            () = shutdown.cancelled() => return,
-            _ = interval.tick() => {}
-        }
+    every(LOOK_INTERVAL, shutdown, || async {
         let _logged = gateway.look(chain).await;
-    }
+    })
+    .await;
 }
 
 async fn expire_sessions(gateway: &Gateway, shutdown: &CancellationToken) {
-    let mut interval = tokio::time::interval(SESSION_INTERVAL);
-    loop {
-        tokio::select! {
-            () = shutdown.cancelled() => return,
-            _ = interval.tick() => {}
-        }
+    every(SESSION_INTERVAL, shutdown, || async {
         if let Err(error) = gateway.expire_sessions().await {
             tracing::error!("{error}");
         }
-    }
+    })
+    .await;
 }
 
 /// 200 while every chain can be read and the database answers; 503 with what is wrong.
@@ -355,7 +346,11 @@ async fn metrics(
     Ok(text)
 }
 
-fn cancel_on_signal(shutdown: CancellationToken) -> anyhow::Result<()> {
+/// Begins the shutdown at SIGTERM or SIGINT.
+///
+/// # Errors
+/// The signals cannot be handled.
+pub fn cancel_on_signal(shutdown: CancellationToken) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be handled")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be handled")?;
     tokio::spawn(async move {

@@ -125,24 +125,16 @@ impl Store {
             let lock = "SELECT pg_advisory_xact_lock(7024581)";
             transaction.execute(lock).await?;
         }
-        let found = sqlx::query("SELECT value FROM counters LIMIT 1");
-        let is_there = {
-            let probe = if self.is_postgres {
-                "SELECT CAST(COUNT(*) AS BIGINT) FROM information_schema.tables WHERE table_name = 'counters'"
-            } else {
-                "SELECT COUNT(*) FROM sqlite_master WHERE name = 'counters'"
-            };
-            let row = sqlx::query(probe).fetch_one(&mut *transaction).await?;
-            row.try_get::<i64, _>(0)? > 0
-        };
-        if is_there {
-            found.fetch_optional(&mut *transaction).await?;
+        let count = if self.is_postgres {
+            "SELECT COUNT(*) FROM information_schema.tables WHERE table_name = 'counters'"
         } else {
-            for statement in include_str!("store/schema.sql").split(";\n") {
-                if !statement.trim().is_empty() {
-                    transaction.execute(statement).await?;
-                }
-            }
+            "SELECT COUNT(*) FROM sqlite_master WHERE name = 'counters'"
+        };
+        let row = sqlx::query(count).fetch_one(&mut *transaction).await?;
+        if row.try_get::<i64, _>(0)? == 0 {
+            transaction
+                .execute(include_str!("store/schema.sql"))
+                .await?;
         }
         transaction.commit().await?;
         Ok(())

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Parser;
+use florin_gateway::server::cancel_on_signal;
 use florin_sandbox::Settings;
 use secrecy::ExposeSecret as _;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
@@ -81,17 +81,4 @@ fn print_welcome(address: SocketAddr, settings: &Settings) {
     });
     // A reader that is gone, like `head`, does not end the sandbox.
     let _ = std::io::stdout().write_all(lines.concat().as_bytes());
-}
-
-fn cancel_on_signal(shutdown: CancellationToken) -> anyhow::Result<()> {
-    let mut terminate = signal(SignalKind::terminate()).context("SIGTERM cannot be handled")?;
-    let mut interrupt = signal(SignalKind::interrupt()).context("SIGINT cannot be handled")?;
-    tokio::spawn(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        shutdown.cancel();
-    });
-    Ok(())
 }

@@ -12,6 +12,7 @@ use axum::routing::{any, get};
 use axum::{Json, Router};
 use florin_gateway::api::request::{Call, Endpoint};
 use florin_gateway::api::respond;
+use florin_gateway::clock::every;
 use florin_gateway::{Clock as _, hosted, send_callbacks};
 use futures_util::{StreamExt as _, stream};
 use jiff::Timestamp;
@@ -103,31 +104,22 @@ async fn grace(shutdown: &CancellationToken) {
 
 /// Records what expired, so that its callbacks are sent without a request.
 async fn expire(sandbox: &Sandbox, shutdown: &CancellationToken) {
-    let mut interval = tokio::time::interval(EXPIRY_INTERVAL);
-    loop {
-        tokio::select! {
-            () = shutdown.cancelled() => return,
-            _ = interval.tick() => {}
-        }
+    every(EXPIRY_INTERVAL, shutdown, || async {
         if let Err(error) = sandbox.expire().await {
             tracing::error!("{error}");
         }
-    }
+    })
+    .await;
 }
 
 /// Reads the chains whose blocks a node has. A failing look is logged by the gateway.
 async fn follow(sandbox: &Sandbox, shutdown: &CancellationToken) {
-    let followed: Vec<_> = sandbox.followed().collect();
-    let mut interval = tokio::time::interval(NODE_INTERVAL);
-    while !followed.is_empty() {
-        tokio::select! {
-            () = shutdown.cancelled() => return,
-            _ = interval.tick() => {}
+    every(NODE_INTERVAL, shutdown, || async {
+        for chain in sandbox.followed() {
+            let _logged = sandbox.gateway.look(chain).await;
         }
-        for chain in &followed {
-            let _logged = sandbox.gateway.look(*chain).await;
-        }
-    }
+    })
+    .await;
 }
 
 /// Answers a call of the gateway's API: injects its fault, and writes both into the journal.

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use crate::Settings;
 use crate::chain::SimulatedChain;
 use crate::faults::{Fault, Faults, Target};
-use crate::journal::{Entry, Journal};
+use crate::journal::{Entry, Event as JournalEvent, Journal};
 use crate::node;
 use crate::prices::{FixedPrices, offered};
 use crate::settings::{Seed, VirtualClock};
@@ -90,10 +90,7 @@ impl Sandbox {
     pub(crate) async fn new(settings: Settings, public_url: String) -> anyhow::Result<Self> {
         let mut journal = Journal::appending_to(settings.log_file.as_deref())?;
         let seed = settings.seed;
-        journal.add(
-            settings.clock.now(),
-            crate::journal::Event::Started { seed },
-        );
+        journal.add(settings.clock.now(), JournalEvent::Started { seed });
         let (store, kept) = open(&settings).await?;
         let seed = Seed::new(seed);
         let clock = VirtualClock::new(settings.clock.clone(), kept.ahead_seconds);
@@ -196,14 +193,22 @@ impl Sandbox {
         core::iter::from_fn(move || chains.find(|chain| !self.chains.contains_key(chain)))
     }
 
+    /// A simulated chain, or every one.
+    pub(crate) fn simulated(
+        &self,
+        chain: Option<Chain>,
+    ) -> impl Iterator<Item = (Chain, &SimulatedChain)> {
+        let chains = self
+            .chains
+            .iter()
+            .map(|(one, simulated)| (*one, &**simulated));
+        chains.filter(move |(one, _)| chain.is_none_or(|chain| chain == *one))
+    }
+
     /// Has the gateway read a simulated chain, or every one.
     pub(crate) async fn look(&self, chain: Option<Chain>) -> Result<(), PageError> {
-        for one in self
-            .chains
-            .keys()
-            .filter(|one| chain.is_none_or(|it| it == **one))
-        {
-            self.gateway.look(*one).await?;
+        for (one, _) in self.simulated(chain) {
+            self.gateway.look(one).await?;
         }
         Ok(())
     }
@@ -290,7 +295,7 @@ impl Desk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn note(&self, event: crate::journal::Event) {
+    pub(crate) fn note(&self, event: JournalEvent) {
         self.lock().journal.add(self.clock.now(), event);
     }
 
@@ -324,8 +329,7 @@ impl Desk {
     }
 
     pub(crate) fn requests(&self) -> Vec<Entry> {
-        let is_request =
-            |entry: &&Entry| matches!(entry.event, crate::journal::Event::Request { .. });
+        let is_request = |entry: &&Entry| matches!(entry.event, JournalEvent::Request { .. });
         let state = self.lock();
         let newest_first = state.journal.newest_first();
         newest_first.filter(is_request).cloned().collect()
@@ -335,7 +339,7 @@ impl Desk {
 impl Observer for Desk {
     fn observe(&self, event: Event<'_>) {
         let event = match event {
-            Event::Chosen(invoice) => crate::journal::Event::Chosen {
+            Event::Chosen(invoice) => JournalEvent::Chosen {
                 invoice_id: invoice.id.clone(),
                 crypto_code: invoice.coin.code.to_string(),
                 amount: invoice.terms.crypto.to_string(),
@@ -362,7 +366,7 @@ impl Observer for Desk {
             _ => 1,
         };
         if let Some(fault) = fault {
-            self.note(crate::journal::Event::CallbackFault {
+            self.note(JournalEvent::CallbackFault {
                 invoice_id: invoice_id.to_owned(),
                 status: status.as_str(),
                 fault,
@@ -372,16 +376,16 @@ impl Observer for Desk {
     }
 }
 
-fn status_event(change: &StatusChange) -> crate::journal::Event {
-    crate::journal::Event::Status {
+fn status_event(change: &StatusChange) -> JournalEvent {
+    JournalEvent::Status {
         invoice_id: change.invoice_id.clone(),
         from: change.from.as_str(),
         to: change.to.as_str(),
     }
 }
 
-fn tried_event(tried: &CallbackTry) -> crate::journal::Event {
-    crate::journal::Event::Callback {
+fn tried_event(tried: &CallbackTry) -> JournalEvent {
+    JournalEvent::Callback {
         invoice_id: tried.invoice_id.clone(),
         status: tried.status.as_str(),
         url: tried.url.to_string(),

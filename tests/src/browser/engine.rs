@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use thirtyfour::Capabilities;
 
-use crate::npm::tools;
 use crate::program::Folder;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +79,7 @@ fn on_path(name: &str) -> Option<PathBuf> {
 
 /// `{name}-{version}/bin/{name}` among the installed tools, of the newest version that is there.
 fn in_the_cache(name: &str) -> Option<PathBuf> {
-    let tools = std::fs::read_dir(tools()).ok()?;
+    let tools = std::fs::read_dir(florin_anvil::tools()).ok()?;
     let begin = format!("{name}-");
     let of_it = |folder: &PathBuf| {
         let last = folder.file_name().and_then(|last| last.to_str());

@@ -230,11 +230,9 @@ pub(super) async fn mine(
     chain: Option<Chain>,
     blocks: u32,
 ) -> Result<(), PageError> {
-    for (one, simulated) in &sandbox.chains {
-        if chain.is_none_or(|chain| chain == *one) {
-            simulated.mine(blocks);
-        }
-    }
+    sandbox
+        .simulated(chain)
+        .for_each(|(_, simulated)| simulated.mine(blocks));
     sandbox.desk.note(Event::Block { chain, blocks });
     sandbox.look(chain).await
 }
@@ -245,11 +243,9 @@ pub(super) async fn reorganize(
     chain: Option<Chain>,
     blocks: u32,
 ) -> Result<(), PageError> {
-    for (one, simulated) in &sandbox.chains {
-        if chain.is_none_or(|chain| chain == *one) {
-            simulated.reorganize(blocks);
-        }
-    }
+    sandbox
+        .simulated(chain)
+        .for_each(|(_, simulated)| simulated.reorganize(blocks));
     sandbox.desk.note(Event::Reorg { chain, blocks });
     sandbox.look(chain).await
 }
