@@ -1,5 +1,6 @@
 //! A node of Bitcoin's family on its network `regtest`, with a wallet that has coins and pays.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -16,6 +17,8 @@ const PASSWORD: &str = "regtest";
 /// After these the first ten rewards may be spent. Litecoin's network stops at block 431, where it needs a block that
 /// its node does not make.
 const BLOCKS: u32 = 110;
+/// In a kilobyte: below this a miner passes a transaction over.
+const LOWEST_FEE: &str = "0.0001";
 /// Options that one of the nodes does not know are ignored in a file. Litecoin's node replaces nothing unless it is
 /// asked to.
 const CONFIGURATION: &str = "regtest=1\n[regtest]\nmempoolreplacement=1\n";
@@ -23,6 +26,8 @@ const CONFIGURATION: &str = "regtest=1\n[regtest]\nmempoolreplacement=1\n";
 const PAUSES: u32 = 600;
 const PAUSE: Duration = Duration::from_millis(50);
 const WALLET: &str = "payer";
+/// What the node prints when it cannot start.
+const ERRORS: &str = "errors";
 
 /// A running node; it is killed when dropped.
 #[derive(Debug)]
@@ -89,9 +94,59 @@ impl RegtestNode {
             .await
     }
 
+    /// Replaces the last blocks by as many without transactions.
+    pub async fn reorganize(&self, blocks: u32) -> anyhow::Result<()> {
+        let height: u32 = self.call("getblockcount", json!([])).await?;
+        let first: String = self
+            .call("getblockhash", json!([height + 1 - blocks]))
+            .await?;
+        self.call::<Value>("invalidateblock", json!([first]))
+            .await?;
+        let address: String = self.payer("getnewaddress", json!([])).await?;
+        for _ in 0..blocks {
+            self.call::<Value>("generateblock", json!([address, []]))
+                .await?;
+        }
+        Ok(())
+    }
+
     /// Pays an amount from the wallet; the transaction's hash. Its fee may be raised by `bumpfee`.
     pub async fn pay(&self, address: &str, amount: &str) -> anyhow::Result<String> {
         self.payer("sendtoaddress", json!([address, amount])).await
+    }
+
+    /// As [`Self::pay`], with a fee that no block takes.
+    pub async fn pay_too_low_a_fee(&self, address: &str, amount: &str) -> anyhow::Result<String> {
+        self.payer::<Value>("settxfee", json!(["0.00001"])).await?;
+        let hash = self.pay(address, amount).await?;
+        self.payer::<Value>("settxfee", json!([0])).await?;
+        Ok(hash)
+    }
+
+    /// Sends the coins of a payment that no block has back to the wallet.
+    pub async fn double_spend(&self, hash: &str) -> anyhow::Result<()> {
+        let payment: Value = self
+            .payer("gettransaction", json!([hash, false, true]))
+            .await?;
+        let mut inputs = Vec::new();
+        let mut outputs = Vec::new();
+        for input in payment["decoded"]["vin"].as_array().into_iter().flatten() {
+            let (id, number) = (&input["txid"], &input["vout"]);
+            inputs.push(json!({"txid": id, "vout": number, "sequence": 0xffff_fffd_u32}));
+            let coin: Value = self.call("gettxout", json!([id, number, false])).await?;
+            let amount = coin["value"].as_f64().context("the coin is unspent")? - 0.01;
+            let address: String = self.payer("getnewaddress", json!([])).await?;
+            outputs.push(json!({address: format!("{amount:.8}")}));
+        }
+        let raw: String = self
+            .call("createrawtransaction", json!([inputs, outputs]))
+            .await?;
+        let signed: Value = self
+            .payer("signrawtransactionwithwallet", json!([raw]))
+            .await?;
+        self.call::<Value>("sendrawtransaction", json!([signed["hex"], 0]))
+            .await?;
+        Ok(())
     }
 
     /// Ends the node as its operator does.
@@ -122,8 +177,9 @@ impl RegtestNode {
             let ended = self.child.try_wait()?;
             ensure!(
                 ended.is_none(),
-                "{} ended: {ended:?}",
-                self.program.display()
+                "{} ended: {}",
+                self.program.display(),
+                std::fs::read_to_string(self.folder.path().join(ERRORS))?
             );
             let mempool: Option<Value> = self.call("getmempoolinfo", json!([])).await.ok();
             if mempool.is_some_and(|mempool| mempool["loaded"] == true) {
@@ -153,12 +209,15 @@ fn spawn(program: &Path, folder: &Path, port: u16) -> anyhow::Result<Child> {
             "-printtoconsole=0",
         ])
         .args(["-rpcuser=payer", "-walletrbf=1", "-fallbackfee=0.0002"])
+        .arg(format!("-blockmintxfee={LOWEST_FEE}"))
         .arg(format!("-rpcpassword={PASSWORD}"))
         .arg(format!("-rpcport={port}"))
         .arg(format!("-datadir={}", folder.display()))
+        // Debian's litecoind is a script that makes ~/.litecoin, and fails where another one makes it meanwhile.
+        .env("HOME", folder)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null());
+        .stderr(File::create(folder.join(ERRORS))?);
     let child = command.spawn();
     child.with_context(|| format!("{} cannot be started", program.display()))
 }
