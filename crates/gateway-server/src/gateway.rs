@@ -325,7 +325,7 @@ impl Gateway {
             known: &last.known,
         };
         let changes = driver.changes(look).await?;
-        let recorded = self.store().record(chain, last.looks, &changes, now);
+        let recorded = self.store().record(chain, &last, &changes, now);
         self.observe(&recorded.await?);
         Ok(changes.is_caught_up)
     }

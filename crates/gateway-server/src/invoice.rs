@@ -25,6 +25,8 @@ use crate::session::SessionRequest;
 use crate::wire::Status;
 
 const MAX_HISTORY: usize = 50;
+/// A payment of less than this part of what is asked for is dust.
+const DUST: u32 = 1_000;
 
 /// A transfer to the invoice's address in the invoice's asset.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,10 +138,20 @@ impl Invoice {
         }
     }
 
-    /// Adds what the chain showed at the last look.
-    pub(crate) fn with_payments(mut self, payments: Vec<Payment>, height: u64) -> Self {
-        self.payments = payments;
+    /// Adds what the chain showed at the last look. Dust beside another payment is left out until it has enough
+    /// confirmations: anyone may send it, with a fee that no miner takes, and it must not hold the invoice back.
+    pub(crate) fn with_payments(mut self, mut payments: Vec<Payment>, height: u64) -> Self {
         self.height = height;
+        let asked = Amount::from(&self.terms.crypto);
+        let is_dust = |payment: &Payment| {
+            let times = payment.amount.checked_mul(DUST);
+            times.is_ok_and(|times| times < asked)
+        };
+        if !payments.iter().all(is_dust) {
+            let required = self.required_confirmations;
+            payments.retain(|it| !is_dust(it) || self.confirmations_of(it) >= required);
+        }
+        self.payments = payments;
         self
     }
 
@@ -183,7 +195,7 @@ impl Invoice {
         Some(fewest)
     }
 
-    /// The payments that the chain has, oldest first.
+    /// The payments that the chain has and that count, oldest first.
     pub fn payments(&self) -> &[Payment] {
         &self.payments
     }
@@ -266,4 +278,4 @@ impl Invoice {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

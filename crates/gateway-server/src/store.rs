@@ -150,8 +150,8 @@ impl Store {
     /// The database has addresses of another key.
     pub async fn add_chain(&self, chain: Chain, key_id: &str) -> Result<()> {
         let mut transaction = self.begin().await?;
-        let insert = "INSERT INTO chains (name, key_id, next_index, cursor, looks, tip_height, tip_hash, tip_time) \
-                      VALUES ($1, $2, 0, '', 0, 0, '', 0) ON CONFLICT (name) DO \
+        let insert = "INSERT INTO chains (name, key_id, next_index, cursor, looks, tip_height, tip_hash, tip_time, \
+                      watched_since, final_height) VALUES ($1, $2, 0, '', 0, 0, '', 0, 0, 0) ON CONFLICT (name) DO \
                       UPDATE SET key_id = CASE WHEN chains.next_index = 0 THEN $2 ELSE chains.key_id END";
         let insert = sqlx::query(insert).bind(chain.as_str()).bind(key_id);
         insert.execute(&mut *transaction).await?;

@@ -3,7 +3,7 @@ use florin_money::Asset;
 use super::*;
 use crate::chain::Network;
 
-fn at(second: i64) -> Timestamp {
+pub(crate) fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_700_000_000 + second).unwrap()
 }
 
@@ -12,7 +12,7 @@ fn amount(text: &str) -> Amount {
 }
 
 /// 0.00030973 BTC for 19.90 USD, 15 minutes.
-fn invoice() -> Invoice {
+pub(crate) fn invoice() -> Invoice {
     let text = |text| AmountText::parse(text).unwrap();
     let new = NewInvoice {
         coin: Coin::listed(Asset::BTC, Network::Test),
@@ -78,6 +78,11 @@ const CASES: &str = "
 60  Processing 0 0.0003 0.0002 x3, 0.0001 x0
 900 Processing 0 0.0003 0.0002 x3, 0.0001 stuck
 60  Checking   - 0.0003 0.0002 x0, 0.0001 x0
+60  Completed  3 all    all x3, 0.0000003 x2
+60  Completed  3 0.00031003 all x3, 0.0000003 x3
+60  Processing 2 0.00031004 all x3, 0.00000031 x2
+60  Checking   - 0.0000003 0.0000003 x0
+900 Failed     - all    all stuck, 0.0000003 x0
 ";
 
 #[test]

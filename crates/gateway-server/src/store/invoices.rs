@@ -25,6 +25,11 @@ impl Store {
             .bind(to_json(invoice))
             .execute(&mut *transaction)
             .await?;
+        if invoice.hosted.is_some() {
+            let update = sqlx::query("UPDATE sessions SET status = 'INVOICED' WHERE id = $1");
+            let update = update.bind(&invoice.id);
+            update.execute(&mut *transaction).await?;
+        }
         transaction.commit().await?;
         Ok(())
     }

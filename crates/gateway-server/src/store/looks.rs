@@ -20,6 +20,11 @@ pub(crate) struct LastLook {
     pub(crate) cursor: String,
     /// Looks so far: a look is recorded only if no other one was since.
     pub(crate) looks: i64,
+    /// Deadlines before this time are not watched. It never decreases: a driver forgets the balance of an address that it
+    /// does not watch, and would count its coins again.
+    watched_since: i64,
+    /// Transfers up to this height do not change. It never decreases, for the same reason.
+    final_height: i64,
     pub(crate) next_index: u32,
     pub(crate) open: Vec<u32>,
     pub(crate) known: Vec<KnownTransfer>,
@@ -57,7 +62,8 @@ impl Store {
         now: Timestamp,
     ) -> Result<LastLook> {
         let mut connection = self.pool.acquire().await?;
-        let select = "SELECT cursor, looks, next_index, tip_height, tip_hash, tip_time FROM chains WHERE name = $1";
+        let select = "SELECT cursor, looks, next_index, tip_height, tip_hash, tip_time, watched_since, final_height \
+                      FROM chains WHERE name = $1";
         let row = sqlx::query(select).bind(chain.as_str());
         let row = row.fetch_one(&mut *connection).await?;
         let Tip {
@@ -65,15 +71,16 @@ impl Store {
         } = tip_of(&row)?;
         // A chain that was not read for days still owes an answer about the invoices of those days.
         let since = now.min(time).saturating_sub(watched).unwrap_or(time);
+        let watched_since = millis(since).max(row.try_get("watched_since")?);
+        let final_height =
+            stored_height(tip.saturating_sub(DEPTH)).max(row.try_get("final_height")?);
         let select = "SELECT address_index FROM invoices WHERE chain = $1 AND (expires_at > $2 OR status = 'CHECKING') \
                       ORDER BY address_index";
-        let open = sqlx::query(select).bind(chain.as_str()).bind(millis(since));
+        let open = sqlx::query(select).bind(chain.as_str()).bind(watched_since);
         let open = open.fetch_all(&mut *connection).await?;
         let select = "SELECT id, block FROM transfers \
                       WHERE chain = $1 AND gone = 0 AND (block IS NULL OR block > $2) ORDER BY number";
-        let known = sqlx::query(select)
-            .bind(chain.as_str())
-            .bind(stored_height(tip.saturating_sub(DEPTH)));
+        let known = sqlx::query(select).bind(chain.as_str()).bind(final_height);
         let known = known.fetch_all(&mut *connection).await?;
         let known = known.iter().map(|row| {
             let block: Option<i64> = row.try_get("block")?;
@@ -85,6 +92,8 @@ impl Store {
         Ok(LastLook {
             cursor: row.try_get("cursor")?,
             looks: row.try_get("looks")?,
+            watched_since,
+            final_height,
             next_index: index(row.try_get("next_index")?),
             open: open
                 .iter()
@@ -99,7 +108,7 @@ impl Store {
     pub(crate) async fn record(
         &self,
         chain: Chain,
-        looks: i64,
+        last: &LastLook,
         changes: &Changes,
         now: Timestamp,
     ) -> Result<Vec<StatusChange>> {
@@ -107,7 +116,7 @@ impl Store {
         // The update locks the chain's row in PostgreSQL.
         let select = "UPDATE chains SET looks = looks + 1 WHERE name = $1 AND looks = $2 \
                       RETURNING tip_height, tip_hash, tip_time";
-        let row = sqlx::query(select).bind(chain.as_str()).bind(looks);
+        let row = sqlx::query(select).bind(chain.as_str()).bind(last.looks);
         let Some(row) = row.fetch_optional(&mut *transaction).await? else {
             return Ok(Vec::new());
         };
@@ -130,7 +139,8 @@ impl Store {
         };
         let beyond = touched.last().map_or(0, |last| last + 1);
         let update = "UPDATE chains SET cursor = $2, tip_height = $3, tip_hash = $4, tip_time = $5, \
-                      next_index = CASE WHEN next_index < $6 THEN $6 ELSE next_index END WHERE name = $1";
+                      next_index = CASE WHEN next_index < $6 THEN $6 ELSE next_index END, \
+                      watched_since = $7, final_height = $8 WHERE name = $1";
         sqlx::query(update)
             .bind(chain.as_str())
             .bind(&changes.cursor)
@@ -138,6 +148,8 @@ impl Store {
             .bind(&tip.hash)
             .bind(millis(tip.time))
             .bind(beyond)
+            .bind(last.watched_since)
+            .bind(last.final_height)
             .execute(&mut *transaction)
             .await?;
         touched.extend(moved(&mut transaction, chain, &before, tip).await?);
@@ -296,4 +308,57 @@ async fn transition(
         from,
         to,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invoice::tests::{at, invoice};
+
+    /// A driver has forgotten the balances of an address that was not watched, and would count its coins again.
+    #[tokio::test]
+    async fn an_address_that_is_not_watched_any_more_is_never_watched_again() {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        let (chain, now) = (Chain::Bitcoin, at(100_000));
+        store.add_chain(chain, "key").await.unwrap();
+        let mut paid = invoice();
+        let transfer = Transfer {
+            id: "ab:0".to_owned(),
+            code: paid.coin.code.clone(),
+            index: 0,
+            address: String::new(),
+            amount: Amount::from(&paid.terms.crypto),
+            transaction_hash: "ab".to_owned(),
+            block: Some(150),
+            low_fee: false,
+        };
+        let mut changes = Changes {
+            cursor: String::new(),
+            tip: Tip {
+                height: 250,
+                hash: String::new(),
+                time: now,
+            },
+            transfers: vec![transfer],
+            gone: Vec::new(),
+            is_caught_up: true,
+        };
+        let days = |count: i64| SignedDuration::from_hours(24 * count);
+        paid.transition(&changes.tip, now);
+        store.insert_invoice(&paid).await.unwrap();
+        let watched = async |watched| store.last_look(chain, watched, now).await.unwrap();
+
+        let before = watched(days(7)).await;
+        store.record(chain, &before, &changes, now).await.unwrap();
+        let last = watched(days(7)).await;
+        assert_eq!((last.open, last.known.len()), (vec![0], 0));
+
+        let shorter = watched(days(1)).await;
+        assert_eq!(shorter.open, Vec::<u32>::new());
+        changes.transfers.clear();
+        changes.tip.height = 249;
+        store.record(chain, &shorter, &changes, now).await.unwrap();
+        let longer = watched(days(7)).await;
+        assert_eq!((longer.open, longer.known.len()), (Vec::<u32>::new(), 0));
+    }
 }

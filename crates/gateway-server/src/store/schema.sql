@@ -20,7 +20,11 @@ CREATE TABLE chains (
     looks BIGINT NOT NULL,
     tip_height BIGINT NOT NULL,
     tip_hash TEXT NOT NULL,
-    tip_time BIGINT NOT NULL
+    tip_time BIGINT NOT NULL,
+    -- Invoices with an earlier deadline are not watched any more, for good.
+    watched_since BIGINT NOT NULL,
+    -- No reorganisation may change blocks up to this height.
+    final_height BIGINT NOT NULL
 );
 
 CREATE TABLE invoices (

@@ -1,6 +1,6 @@
 //! Hosted checkouts, and the records of accounts.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 use sqlx::Row as _;
 
@@ -10,10 +10,15 @@ use super::{
 use crate::session::Session;
 use crate::wire::Status;
 
-/// The status by which expired checkouts are found; a chosen one has its invoice's.
+/// Its asset is chosen, and its invoice is being opened.
+const CHOSEN: &str = "CHOSEN";
+/// An invoice takes this long to open at most. A chosen checkout without one has lost it in a crash.
+const OPENING: SignedDuration = SignedDuration::from_mins(10);
+
+/// The status by which expired checkouts are found; one with an invoice has `INVOICED`.
 fn open_status(session: &Session) -> &'static str {
     if session.is_chosen() {
-        "CHOSEN"
+        CHOSEN
     } else if session.is_cancelled() {
         Status::Cancelled.as_str()
     } else {
@@ -76,7 +81,8 @@ impl Store {
         };
         let mut session: Session = from_json(row.try_get(0)?)?;
         let changed = change(&mut session);
-        let update = "UPDATE sessions SET body = $3, status = CASE WHEN status = 'FAILED' THEN status ELSE $2 END WHERE id = $1";
+        let update = "UPDATE sessions SET body = $3, status = CASE WHEN status IN ('FAILED', 'INVOICED') THEN status ELSE $2 END \
+                      WHERE id = $1";
         sqlx::query(update)
             .bind(id)
             .bind(open_status(&session))
@@ -87,18 +93,26 @@ impl Store {
         Ok(Some(changed))
     }
 
-    /// Records the expiry of hosted checkouts without a choice, with their callbacks.
+    /// Records the expiry of hosted checkouts without an invoice, with their callbacks.
     pub(crate) async fn expire_sessions(&self, now: Timestamp) -> Result<Vec<StatusChange>> {
         let mut transaction = self.begin().await?;
-        let select = "SELECT body FROM sessions WHERE status = 'CHECKING' AND expires_at <= $1 ORDER BY number LIMIT 100";
-        let rows = sqlx::query(select).bind(millis(now));
+        let select = "SELECT body, status FROM sessions WHERE (status = 'CHECKING' AND expires_at <= $1) \
+                      OR (status = $2 AND expires_at <= $3) ORDER BY number LIMIT 100";
+        let opening = now.saturating_sub(OPENING).unwrap_or(now);
+        let rows = sqlx::query(select).bind(millis(now)).bind(CHOSEN);
+        let rows = rows.bind(millis(opening));
         let rows = rows.fetch_all(&mut *transaction).await?;
         let mut changed = Vec::new();
         for row in &rows {
-            let session: Session = from_json(row.try_get(0)?)?;
+            let mut session: Session = from_json(row.try_get(0)?)?;
+            let before: String = row.try_get(1)?;
+            if before == CHOSEN {
+                session.unchoose();
+            }
             let (from, to) = (Status::Checking, session.status(now));
-            let update = "UPDATE sessions SET status = $2 WHERE id = $1 AND status = 'CHECKING'";
+            let update = "UPDATE sessions SET status = $2, body = $3 WHERE id = $1 AND status = $4";
             let update = sqlx::query(update).bind(&session.id).bind(to.as_str());
+            let update = update.bind(to_json(&session)).bind(before);
             let updated = update.execute(&mut *transaction).await?;
             if updated.rows_affected() == 0 || to == from {
                 continue;
@@ -150,5 +164,53 @@ impl Store {
         let put = sqlx::query(put).bind(merchant).bind(code);
         put.bind(to_json(record)).execute(&self.pool).await?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use florin_money::{Amount, Currency};
+
+    use super::*;
+    use crate::invoice::tests::{at, invoice};
+    use crate::session::SessionRequest;
+
+    /// The process may be killed between the choice of the asset and its invoice.
+    #[tokio::test]
+    async fn a_choice_without_an_invoice_expires() {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        store
+            .add_chain(crate::chain::Chain::Bitcoin, "key")
+            .await
+            .unwrap();
+        let request = SessionRequest {
+            email: String::new(),
+            currency: Currency::USD,
+            per_usd: Amount::ONE,
+            amount: None,
+            merchant_id: None,
+            website: String::new(),
+            callback_url: "http://127.0.0.1:1".to_owned(),
+        };
+        let lifetime = SignedDuration::from_mins(15);
+        for id in ["ses_1", "inv_1"] {
+            let session = Session::new(id.to_owned(), request.clone(), lifetime, at(0));
+            let number = store.next_session().await.unwrap();
+            store.insert_session(&session, number).await.unwrap();
+            store.change_session(id, Session::choose).await.unwrap();
+        }
+        let mut opened = invoice();
+        opened.hosted = Some(request);
+        store.insert_invoice(&opened).await.unwrap();
+        let expired = async |minutes: i64| {
+            let expired = store.expire_sessions(at(minutes * 60)).await.unwrap();
+            let expired = expired.into_iter().map(|it| (it.invoice_id, it.to));
+            expired.collect::<Vec<_>>()
+        };
+        assert_eq!(expired(24).await, []);
+        assert_eq!(expired(25).await, [("ses_1".to_owned(), Status::Failed)]);
+        assert_eq!(expired(26).await, []);
+        let session = store.session("ses_1").await.unwrap().unwrap();
+        assert_eq!(session.status(at(1_560)), Status::Failed);
     }
 }

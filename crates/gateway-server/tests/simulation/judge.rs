@@ -124,13 +124,21 @@ impl Judge {
         let (index, code) = (invoice.address_index, invoice.coin.code.as_str());
         let is_of = |seen: &Seen| (seen.output.index, seen.output.code) == (index, code);
         let payments = truth.transfers.iter().filter(|(_, seen)| is_of(seen));
-        let payments: BTreeMap<&String, &Seen> = payments.collect();
+        let mut payments: BTreeMap<&String, &Seen> = payments.collect();
+        let required =
+            self.answered
+                .get(&invoice.id)
+                .map_or(1, |answered| match answered.order.cents {
+                    ..10_000 => 1,
+                    10_000..100_000 => 3,
+                    _ => 6,
+                });
+        leave_out_dust(&mut payments, invoice, truth, required);
         let sum = amount(payments.values().map(|seen| seen.output.units).sum());
         let is_counted = invoice.received().crypto == sum;
         rule("money", is_counted, || {
             format!("{invoice:?} received {sum} on the chain")
         })?;
-        let mut required = invoice.required_confirmations;
         if let Some(answered) = self.answered.get(&invoice.id) {
             let order = answered.order;
             let terms = (index, code, Amount::from(&invoice.terms.crypto));
@@ -139,11 +147,6 @@ impl Judge {
             rule("settled", is_same, || {
                 format!("{invoice:?} was answered as {answered:?}")
             })?;
-            required = match order.cents {
-                ..10_000 => 1,
-                10_000..100_000 => 3,
-                _ => 6,
-            };
         }
         let status = invoice.status();
         let is_new = !after_look && invoice.history().len() == 1;
@@ -172,6 +175,25 @@ impl Judge {
     }
 }
 
+/// Less than a thousandth beside another payment counts once it has enough confirmations.
+fn leave_out_dust(
+    payments: &mut BTreeMap<&String, &Seen>,
+    invoice: &Invoice,
+    truth: &Snapshot,
+    required: u32,
+) {
+    let asked = Amount::from(&invoice.terms.crypto);
+    let is_dust = |it: &Seen| amount(it.output.units * 1_000) < asked;
+    if payments.values().any(|it| !is_dust(it)) {
+        payments.retain(|_, it| !is_dust(it) || confirmations(it, truth) >= required.into());
+    }
+}
+
+fn confirmations(seen: &Seen, truth: &Snapshot) -> u64 {
+    let height = truth.tip.as_ref().map_or(0, |tip| tip.height);
+    seen.block.map_or(0, |block| height + 1 - block)
+}
+
 /// The statuses that the chain allows.
 fn possible(
     invoice: &Invoice,
@@ -192,8 +214,7 @@ fn possible(
     if !is_open && truth.latest >= Some(invoice.expires_at) {
         return &[Status::Failed, Status::Checking];
     }
-    let confirmations = |it: &Seen| it.block.map_or(0, |block| tip.height + 1 - block);
-    let counts = payments.values().map(|it| confirmations(it));
+    let counts = payments.values().map(|it| confirmations(it, truth));
     match (counts.clone().min(), counts.max()) {
         (Some(fewest), _) if fewest >= u64::from(required) => &[Status::Completed],
         (_, Some(1..)) => &[Status::Processing],
