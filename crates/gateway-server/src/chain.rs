@@ -68,6 +68,16 @@ pub struct Transfer {
     pub low_fee: bool,
 }
 
+/// What lies at an address of ours now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names of a transfer")]
+pub struct Held {
+    pub index: u32,
+    pub address: String,
+    pub code: CryptoCode,
+    pub amount: Amount,
+}
+
 /// A transfer as the gateway recorded it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownTransfer {

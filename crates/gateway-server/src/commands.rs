@@ -1,5 +1,6 @@
 //! Commands beside the server.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
@@ -8,9 +9,10 @@ use std::sync::Arc;
 use anyhow::Context as _;
 
 use crate::chain::Chain;
-use crate::clock::{SystemClock, random_bytes};
+use crate::clock::{Clock as _, SystemClock, random_bytes};
 use crate::config::Config;
-use crate::server::open_store;
+use crate::rates;
+use crate::server::{open_store, rates_of};
 
 /// Writes a configuration with new secrets.
 ///
@@ -41,7 +43,7 @@ pub fn init(file: &Path) -> anyhow::Result<()> {
 /// Addresses that `doctor` shows.
 const SHOWN: u32 = 3;
 
-/// Asks every node, and shows the first addresses of each key.
+/// Asks every node and the sources of prices, and shows the first addresses of each key.
 ///
 /// # Errors
 /// Something is wrong; everything was tried.
@@ -73,6 +75,20 @@ pub async fn doctor(config: &Config) -> anyhow::Result<()> {
             println!("         {index}  {}", key.address(index));
         }
     }
+    let rates = rates_of(config)?;
+    let clock = Arc::new(SystemClock);
+    for notice in rates::ask(rates::http_client()?, rates.clone(), clock).await {
+        println!("         {notice}");
+    }
+    for (pair, verdict) in rates.verdicts(SystemClock.now()) {
+        match verdict {
+            Ok(price) => println!("ok       {pair}: {price}"),
+            Err(why) => {
+                problems += 1;
+                println!("problem  {pair} is not offered: {why}");
+            }
+        }
+    }
     anyhow::ensure!(problems == 0, "{problems} of these must be mended");
     Ok(())
 }
@@ -91,6 +107,38 @@ pub async fn addresses(config: &Config, unclaimed: bool) -> anyhow::Result<()> {
                 "{}\t{}\t{}\t{}\t{}\t{invoice}",
                 row.chain, row.address_index, row.address, row.code, row.received
             );
+        }
+    }
+    Ok(())
+}
+
+/// Lists what lies at the addresses now. Every chain is asked.
+///
+/// # Errors
+/// The database cannot be read, or a node does not answer.
+pub async fn unswept(config: &Config) -> anyhow::Result<()> {
+    let store = open_store(config).await?;
+    let paid = store.addresses().await?;
+    println!("chain\tindex\taddress\tasset\theld");
+    for section in &config.chain {
+        let chain = section.name.as_str();
+        let key = section.deposit_key(config.network);
+        let key = key.map_err(anyhow::Error::msg)?;
+        let clock = Arc::new(SystemClock);
+        let bitcoin = section.bitcoin_driver(key.clone(), config.network, clock);
+        let held = match bitcoin.map_err(anyhow::Error::msg)? {
+            Some(driver) => driver.held(store.next_index(section.name).await?).await?,
+            None => {
+                let paid = paid.iter().filter(|row| row.chain == chain);
+                let indexes: BTreeSet<u32> = paid.map(|row| row.address_index).collect();
+                let driver = section.evm_driver(key, config.network);
+                let driver = driver.map_err(anyhow::Error::msg)?;
+                driver.held(&Vec::from_iter(indexes)).await?
+            }
+        };
+        for held in held {
+            let (index, code, amount) = (held.index, held.code, held.amount);
+            println!("{chain}\t{index}\t{}\t{code}\t{amount}", held.address);
         }
     }
     Ok(())

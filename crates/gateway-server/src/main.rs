@@ -32,6 +32,9 @@ enum Command {
         /// Only those whose money no invoice counts.
         #[arg(long)]
         unclaimed: bool,
+        /// What lies there now, by the nodes: to move to another wallet.
+        #[arg(long, conflicts_with = "unclaimed")]
+        unswept: bool,
     },
     /// Search blocks again from a height on, after a restored backup.
     Rescan {
@@ -70,7 +73,8 @@ async fn main() -> ExitCode {
             Ok(())
         }
         Some(Command::Doctor) => commands::doctor(&config).await,
-        Some(Command::Addresses { unclaimed }) => commands::addresses(&config, unclaimed).await,
+        Some(Command::Addresses { unswept: true, .. }) => commands::unswept(&config).await,
+        Some(Command::Addresses { unclaimed, .. }) => commands::addresses(&config, unclaimed).await,
         Some(Command::Rescan { chain, height }) => match Chain::parse(&chain) {
             Some(chain) => commands::rescan(&config, chain, height).await,
             None => Err(anyhow::anyhow!("there is no chain {chain:?}")),

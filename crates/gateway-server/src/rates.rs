@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use thiserror::Error;
 
 pub use self::options::{AnswerTime, BelowFloor, Pair, RatesError, RatesOptions, Source};
-pub use self::worker::{http_client, poll};
+pub use self::worker::{ask, http_client, poll};
 
 /// Why an asset is not offered now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

@@ -130,6 +130,17 @@ impl Observer for Counts {
     }
 }
 
+/// The rates of a configuration.
+///
+/// # Errors
+/// A pair has too few sources.
+pub fn rates_of(config: &Config) -> anyhow::Result<Arc<Rates>> {
+    let options = config.options();
+    let symbols = options.coins.iter().map(|coin| coin.symbol.as_str());
+    let rates = Rates::new(config.prices.clone(), symbols, options.local_currency)?;
+    Ok(Arc::new(rates))
+}
+
 /// The gateway of a configuration, and the rates to poll.
 async fn build(config: &Config) -> anyhow::Result<(Arc<Gateway>, Arc<Rates>, Arc<Counts>)> {
     let store = open_store(config).await?;
@@ -140,12 +151,7 @@ async fn build(config: &Config) -> anyhow::Result<(Arc<Gateway>, Arc<Rates>, Arc
         drivers.insert(chain.name, driver.map_err(anyhow::Error::msg)?);
     }
     let options = config.options();
-    let symbols = options.coins.iter().map(|coin| coin.symbol.as_str());
-    let rates = Arc::new(Rates::new(
-        config.prices.clone(),
-        symbols,
-        options.local_currency,
-    )?);
+    let rates = rates_of(config)?;
     let counts = Arc::new(Counts::default());
     let parts = Parts {
         store,
@@ -196,12 +202,12 @@ pub async fn serve_until(config: Config, shutdown: CancellationToken) -> anyhow:
         .with_state(gateway.clone());
     let health = Router::new()
         .route("/health", get(health))
-        .with_state(gateway.clone())
-        .merge(
-            Router::new()
-                .route("/metrics", get(metrics))
-                .with_state((gateway.clone(), counts)),
-        );
+        .route("/metrics", get(metrics))
+        .with_state(Arc::new(Admin {
+            gateway: gateway.clone(),
+            rates: rates.clone(),
+            counts,
+        }));
     let (public, admin, _, (), (), ()) = tokio::join!(
         serve(public, api, &shutdown),
         serve(admin, health, &shutdown),
@@ -267,8 +273,17 @@ async fn expire_sessions(gateway: &Gateway, shutdown: &CancellationToken) {
     .await;
 }
 
-/// 200 while every chain can be read and the database answers; 503 with what is wrong.
-async fn health(State(gateway): State<Arc<Gateway>>) -> Response {
+/// What the admin listener shows.
+struct Admin {
+    gateway: Arc<Gateway>,
+    rates: Arc<Rates>,
+    counts: Arc<Counts>,
+}
+
+/// 200 while every chain can be read and the database answers; 503 with what is wrong. Prices that are refused are
+/// named.
+async fn health(State(admin): State<Arc<Admin>>) -> Response {
+    let gateway = &admin.gateway;
     let failing = gateway.failing();
     let database = gateway.store().count_invoices().await.err();
     let is_well = failing.is_empty() && database.is_none();
@@ -276,10 +291,16 @@ async fn health(State(gateway): State<Arc<Gateway>>) -> Response {
         .iter()
         .map(|(chain, why)| (chain.as_str(), why))
         .collect();
+    let verdicts = admin.rates.verdicts(gateway.now()).into_iter();
+    let refused = verdicts.filter_map(|(pair, verdict)| Some((pair, verdict.err()?)));
+    let refused: BTreeMap<_, _> = refused
+        .map(|(pair, why)| (pair.to_string(), why.to_string()))
+        .collect();
     let body = json!({
         "status": if is_well { "ok" } else { "failing" },
         "chains": chains,
         "database": database.map(|error| error.to_string()),
+        "prices": refused,
     });
     let status = if is_well {
         StatusCode::OK
@@ -290,9 +311,8 @@ async fn health(State(gateway): State<Arc<Gateway>>) -> Response {
 }
 
 /// The text format of Prometheus.
-async fn metrics(
-    State((gateway, counts)): State<(Arc<Gateway>, Arc<Counts>)>,
-) -> Result<String, StatusCode> {
+async fn metrics(State(admin): State<Arc<Admin>>) -> Result<String, StatusCode> {
+    let (gateway, counts) = (&admin.gateway, &admin.counts);
     let failed = |_| StatusCode::SERVICE_UNAVAILABLE;
     let mut text = String::new();
     let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -327,6 +347,11 @@ async fn metrics(
     ];
     for (name, kind, value) in rows {
         let _infallible = writeln!(text, "# TYPE {name} {kind}\n{name} {value}");
+    }
+    let _infallible = writeln!(text, "# TYPE florin_gateway_price_up gauge");
+    for (pair, verdict) in admin.rates.verdicts(gateway.now()) {
+        let up = u8::from(verdict.is_ok());
+        let _infallible = writeln!(text, "florin_gateway_price_up{{pair=\"{pair}\"}} {up}");
     }
     let failing = gateway.failing();
     let _infallible = writeln!(text, "# TYPE florin_gateway_chain_up gauge");

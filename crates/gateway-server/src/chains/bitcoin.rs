@@ -1,9 +1,9 @@
 //! Bitcoin's family: Bitcoin, Litecoin, Dogecoin and Bitcoin Cash, by the RPC of the merchant's own node.
 //!
-//! The node's wallet watches the addresses, and `listsinceblock` lists what they received. The cursor is a block so far
+//! The node's wallet watches the addresses, and `listsinceblock` lists what they received. The cursor names a block so far
 //! below the tip that each look lists again every transfer which may still change. What the list does not show is asked
 //! for: whether a transfer without a block is in the mempool (it may be replaced, or spent twice), and why a known one
-//! is missing.
+//! is missing. A node with fewer blocks than at the last look is not believed: it lost them, or is replacing them now.
 //!
 //! A pruned node is enough. Source: Bitcoin Core's RPC reference, version 29; Litecoin Core 0.21; Dogecoin Core 1.14.
 
@@ -17,14 +17,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use florin_address::DepositKey;
-use florin_money::{Asset, CryptoCode};
+use florin_money::{Amount, Asset, CryptoCode};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use self::answers::{ChainInfo, Entry, Header, MempoolEntry, MempoolInfo};
 use self::wallet::Wallet;
 use super::json_rpc::{Access, JsonRpc, RpcError};
-use crate::chain::{Chain, ChainDriver, ChainError, Changes, DEPTH, Look, Network, Tip, Transfer};
+use crate::chain::{
+    Chain, ChainDriver, ChainError, Changes, DEPTH, Held, Look, Network, Tip, Transfer,
+};
 use crate::clock::Clock;
 
 /// Headers that a node may be ahead of its blocks while it checks them.
@@ -62,6 +64,14 @@ pub struct BitcoinDriver {
     node: JsonRpc,
     wallet: Wallet,
     clock: Arc<dyn Clock>,
+}
+
+/// What a cursor says: `HEIGHT:HASH`, the tip's height at the last look, and a block below every change to come.
+struct Since {
+    tip_height: u64,
+    hash: String,
+    /// The block's own, in seconds since 1970.
+    time: i64,
 }
 
 /// Why a look failed.
@@ -121,6 +131,36 @@ impl BitcoinDriver {
         rescan.await.map_err(|error: NodeError| self.error(error))
     }
 
+    /// What lies at the addresses that are watched: those below `next_index` and some above; the mempool counts.
+    ///
+    /// # Errors
+    /// The node cannot be believed.
+    pub async fn held(&self, next_index: u32) -> Result<Vec<Held>, ChainError> {
+        let held = async {
+            self.check().await?;
+            self.wallet.watch(next_index, None).await?;
+            let mut sums = BTreeMap::new();
+            for coin in self.wallet.unspent().await? {
+                let Some(index) = self.wallet.index(&coin.address) else {
+                    continue;
+                };
+                let sum = sums.entry(index).or_insert(Amount::ZERO);
+                let amount = coin.amount().map_err(NodeError::Unusable)?;
+                let added = sum.checked_add(amount);
+                *sum = added.map_err(|error| NodeError::Unusable(error.to_string()))?;
+            }
+            Ok(sums)
+        };
+        let sums = held.await.map_err(|error: NodeError| self.error(error))?;
+        let held = sums.into_iter().map(|(index, amount)| Held {
+            index,
+            address: self.wallet.derive(index),
+            code: self.code.clone(),
+            amount,
+        });
+        Ok(held.collect())
+    }
+
     async fn look(&self, look: Look<'_>) -> Result<Changes, NodeError> {
         self.check().await?;
         let since = match look.cursor {
@@ -141,27 +181,43 @@ impl BitcoinDriver {
 
     /// The cursor's block, which must be in the node's chain: a reorganisation below it, and a node that lost blocks,
     /// are for an operator.
-    async fn since(&self, cursor: &str) -> Result<Header, NodeError> {
-        let header = found(self.header(cursor).await)?;
-        header
-            .filter(|header| header.confirmations >= 0)
-            .ok_or_else(|| {
-                NodeError::Unusable(format!(
-                    "its chain does not have block {cursor} of the last look: it lost blocks, or more than {DEPTH} were \
-                     replaced. Compare it with an explorer; if it is right, rescan from before that block"
-                ))
-            })
+    async fn since(&self, cursor: &str) -> Result<Since, NodeError> {
+        let parts = cursor.split_once(':');
+        let parts = parts.and_then(|(height, hash)| Some((height.parse().ok()?, hash)));
+        let (tip_height, hash) = parts.ok_or_else(|| {
+            NodeError::Unusable(format!("the recorded cursor {cursor:?} cannot be read"))
+        })?;
+        let header = found(self.header(hash).await)?;
+        let header = header.filter(|header| header.confirmations >= 0);
+        let header = header.ok_or_else(|| {
+            NodeError::Unusable(format!(
+                "its chain does not have block {hash} of the last look: it lost blocks, or more than {DEPTH} were \
+                 replaced. Compare it with an explorer; if it is right, rescan from before that block"
+            ))
+        })?;
+        Ok(Since {
+            tip_height,
+            hash: header.hash,
+            time: header.time,
+        })
     }
 
     /// One look; `None` if a block came while it was made and it may contradict itself.
     async fn attempt(
         &self,
         look: Look<'_>,
-        since: Option<&Header>,
+        since: Option<&Since>,
     ) -> Result<Option<Changes>, NodeError> {
         let cursor = since.map(|since| since.hash.as_str());
         let listed = self.wallet.list(cursor).await?;
         let tip = self.tip_at(&listed.lastblock).await?;
+        if let Some(since) = since.filter(|since| tip.height < since.tip_height) {
+            return Err(NodeError::Unusable(format!(
+                "its newest block is {}, and was {}: wait until it has them again; if it follows the right chain and \
+                 stays there, rescan",
+                tip.height, since.tip_height
+            )));
+        }
         let mut entries = Entries::default();
         for entry in listed.transactions {
             entries.add(&self.wallet, entry);
@@ -185,9 +241,8 @@ impl BitcoinDriver {
         let ids: BTreeSet<&String> = transfers.iter().map(|transfer| &transfer.id).collect();
         let known = look.known.iter().map(|known| &known.id);
         let gone = known.filter(|id| !ids.contains(id)).cloned().collect();
-        let cursor = self
-            .block_hash(tip.height.saturating_sub(DEPTH + 1))
-            .await?;
+        let deepest = tip.height.saturating_sub(DEPTH + 1);
+        let cursor = format!("{}:{}", tip.height, self.block_hash(deepest).await?);
         Ok(Some(Changes {
             cursor,
             tip,

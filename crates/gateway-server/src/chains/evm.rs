@@ -48,11 +48,11 @@ use thiserror::Error;
 
 use self::cursor::Finished;
 use self::walk::Walk;
-use self::wire::{Address, Hash, Header, Quantity};
+use self::wire::{Address, Hash, Header, Quantity, units_of};
 use super::json_rpc::{Access, JsonRpc, RpcError, RpcSettingsError};
 #[cfg(doc)]
 use crate::chain::DEPTH;
-use crate::chain::{Chain, ChainDriver, ChainError, Changes, Look, Tip};
+use crate::chain::{Chain, ChainDriver, ChainError, Changes, Held, Look, Tip};
 use crate::clock::Clock;
 use crate::coin::Coin;
 
@@ -156,6 +156,51 @@ impl EvmDriver {
     pub fn with_max_age(self, age: SignedDuration, clock: Arc<dyn Clock>) -> Self {
         let max_age = Some(MaxAge { age, clock });
         Self { max_age, ..self }
+    }
+
+    /// What lies at the addresses of some indexes, in the last block.
+    ///
+    /// # Errors
+    /// The node cannot be believed.
+    pub async fn held(&self, indexes: &[u32]) -> Result<Vec<Held>, ChainError> {
+        self.latest().await?;
+        let addresses: Vec<_> = indexes.iter().map(|index| self.address(*index)).collect();
+        let mut held = Vec::new();
+        if let Some(coin) = &self.coin {
+            let params = addresses.iter().map(|(_, it)| json!([it, "latest"]));
+            let params: Vec<Value> = params.collect();
+            let balances: Vec<Quantity> = self.ask_each("eth_getBalance", &params).await?;
+            held.extend(balances.into_iter().map(|it| (coin, Some(it.0))));
+        }
+        for (contract, token) in &self.tokens {
+            let call =
+                |it: &Address| json!([{"to": contract, "data": it.balance_call()}, "latest"]);
+            let params: Vec<Value> = addresses.iter().map(|(_, it)| call(it)).collect();
+            let balances: Vec<Hash> = self.ask_each("eth_call", &params).await?;
+            held.extend(balances.into_iter().map(|it| (token, units_of(it))));
+        }
+        let places = indexes.iter().zip(&addresses).cycle();
+        let held = held.into_iter().zip(places);
+        let held = held.map(|((unit, units), (index, (address, _)))| {
+            let amount = units.and_then(|units| unit.amount(units));
+            let amount = amount.ok_or_else(|| {
+                self.unusable(format!(
+                    "{} of index {index} is more than an amount can hold",
+                    unit.code
+                ))
+            })?;
+            Ok(Held {
+                index: *index,
+                address: address.clone(),
+                code: unit.code.clone(),
+                amount,
+            })
+        });
+        let held: Result<Vec<Held>, ChainError> = held.collect();
+        let mut held = held?;
+        held.retain(|held| !held.amount.is_zero());
+        held.sort_by_key(|held| held.index);
+        Ok(held)
     }
 
     /// The last block of a node that can be used.

@@ -188,6 +188,20 @@ impl ChainConfig {
         driver.map(Some).map_err(|error| error.to_string())
     }
 
+    /// The driver of a chain of Ethereum's kind.
+    ///
+    /// # Errors
+    /// What is wrong with the key or the node's address.
+    pub fn evm_driver(&self, key: DepositKey, network: Network) -> Result<EvmDriver, String> {
+        let node = self.node_url.expose_secret();
+        let coins = self.coins(network);
+        let id = self
+            .chain_id
+            .unwrap_or_else(|| chain_id(self.name, network));
+        let driver = EvmDriver::new(self.name, id, key, coins, node);
+        driver.map_err(|error| error.to_string())
+    }
+
     fn driver_with(
         &self,
         key: DepositKey,
@@ -197,13 +211,7 @@ impl ChainConfig {
         if let Some(driver) = self.bitcoin_driver(key.clone(), network, clock.clone())? {
             return Ok(Arc::new(driver));
         }
-        let node = self.node_url.expose_secret();
-        let coins = self.coins(network);
-        let id = self
-            .chain_id
-            .unwrap_or_else(|| chain_id(self.name, network));
-        let driver = EvmDriver::new(self.name, id, key, coins, node);
-        let driver = driver.map_err(|error| error.to_string())?;
+        let driver = self.evm_driver(key, network)?;
         let age = self
             .max_age_seconds
             .or((network == Network::Main).then_some(MAX_AGE_SECONDS));

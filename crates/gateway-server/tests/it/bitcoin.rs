@@ -245,13 +245,9 @@ async fn reorganisation_takes_a_payment_back_and_a_double_spend_takes_it_away() 
         world
             .spend(&coin, json!([{&address: "3"}, {&other: "0.5"}]))
             .await;
-        let blocks = world.mine(2).await;
+        world.mine(2).await;
         world.expect(&[(0, "3", 2)], 0).await;
-        let _: Value = world
-            .node
-            .call("invalidateblock", json!([blocks[0]]))
-            .await
-            .unwrap();
+        world.node.reorganize(2).await.unwrap();
         world.expect(&[(0, "3", 0)], 0).await;
         world.mine(1).await;
         world.expect(&[(0, "3", 1)], 0).await;
@@ -267,6 +263,9 @@ async fn reorganisation_takes_a_payment_back_and_a_double_spend_takes_it_away() 
             .await
             .unwrap();
         world.spend(&coin, json!([{&other: "0.1"}])).await;
+        // Until its blocks are there again, the payment is not gone.
+        let error = world.try_look().await.unwrap_err();
+        assert!(error.to_string().contains("newest block"), "{error}");
         world.mine(3).await;
         // Between two looks: known as confirmed, and gone.
         world.expect(&[], 1).await;
@@ -357,6 +356,28 @@ async fn new_wallet_finds_what_the_cursor_covers_and_a_rescan_finds_the_rest() {
         let address = world.issue().await;
         world.pay(&address, "2").await;
         world.expect(&[(0, "2", 0)], 0).await;
+    }
+}
+
+#[tokio::test]
+async fn what_lies_at_the_addresses_is_summed() {
+    for program in programs() {
+        let mut world = World::start(program).await;
+        let [first, _, third] = [
+            world.issue().await,
+            world.issue().await,
+            world.issue().await,
+        ];
+        for (address, amount) in [(&first, "0.5"), (&first, "0.25"), (&third, "2")] {
+            world.pay(address, amount).await;
+        }
+        world.mine(1).await;
+        let held = world.driver.held(world.next_index).await.unwrap();
+        let held = held.into_iter();
+        let held = held.map(|it| (it.index, it.address, it.amount.to_string()));
+        let expected = [(0, first, "0.75"), (2, third, "2")];
+        let expected = expected.map(|(index, address, sum)| (index, address, sum.to_owned()));
+        assert_eq!(held.collect::<Vec<_>>(), expected);
     }
 }
 

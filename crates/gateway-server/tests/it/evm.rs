@@ -183,6 +183,40 @@ async fn tokens_count_as_the_log_of_the_exact_contract_says() {
 }
 
 #[tokio::test]
+async fn what_lies_at_the_addresses_is_listed_until_it_is_moved() {
+    let (shop, [first, second]) = Shop::open().await;
+    shop.send_coins(&second, ETHER / 2).await;
+    shop.send_tokens(USDT, &first, 25_000_000).await;
+    shop.send_tokens(USDT, &second, 1).await;
+    shop.node.mine(1).await;
+    let held = async || {
+        let held = shop.driver.held(&[0, 1, 2]).await;
+        let held = held.expect("the node can be used").into_iter();
+        held.map(|it| format!("{} {} {} {}", it.index, it.address, it.code, it.amount))
+            .collect::<Vec<_>>()
+    };
+    let tokens = format!("0 {first} USDTERC20 25");
+    assert_eq!(
+        held().await,
+        [
+            tokens.clone(),
+            format!("1 {second} ETH 0.5"),
+            format!("1 {second} USDTERC20 0.000001"),
+        ]
+    );
+    shop.call("anvil_setBalance", [json!(second), json!("0x0")])
+        .await;
+    let nothing = format!("0x{:064x}", 0);
+    let slot = test_token::balance_slot(&second.to_ascii_lowercase());
+    shop.call(
+        "anvil_setStorageAt",
+        [json!(USDT), json!(slot), json!(nothing)],
+    )
+    .await;
+    assert_eq!(held().await, [tokens]);
+}
+
+#[tokio::test]
 async fn coins_are_found_however_they_arrive() {
     let (mut shop, [first, second]) = Shop::open().await;
     shop.call("anvil_setCode", [json!(FORWARDER), json!(FORWARDER_CODE)])

@@ -51,6 +51,13 @@ pub(super) struct Entry {
     pub(super) txid: String,
 }
 
+/// A coin of `listunspent`.
+#[derive(Debug, Deserialize)]
+pub(super) struct Coin {
+    pub(super) address: String,
+    amount: Box<RawValue>,
+}
+
 /// Of `gettransaction`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Transaction {
@@ -86,6 +93,14 @@ impl Transaction {
             txid: self.txid.clone(),
             ..entry
         })
+    }
+}
+
+impl Coin {
+    /// The exact amount.
+    pub(super) fn amount(&self) -> Result<Amount, String> {
+        let amount = Amount::parse(self.amount.get());
+        amount.map_err(|error| format!("a coin at {}: {error}", self.address))
     }
 }
 

@@ -116,7 +116,7 @@ async fn look(driver: &BitcoinDriver, known: &[&str]) -> Result<Changes, ChainEr
     });
     let known: Vec<_> = known.collect();
     let look = Look {
-        cursor: Some("cursor"),
+        cursor: Some("200:cursor"),
         next_index: 1,
         open: &[],
         known: &known,
@@ -145,6 +145,11 @@ async fn node_that_cannot_be_believed_is_an_error() {
             "getblockheader tip",
             header(NOW + 7201, 1),
             "check the clocks",
+        ),
+        (
+            "getblockheader tip",
+            json!({"hash": "tip", "height": 199, "time": NOW, "confirmations": 1}),
+            "its newest block is 199, and was 200",
         ),
         (
             "getblockheader cursor",
@@ -257,7 +262,7 @@ async fn what_counts_is_received_at_our_addresses_in_a_block_or_the_mempool() {
                 "{category} {hash}"
             );
             assert_eq!(changes.gone.len(), usize::from(expected.is_none()));
-            assert_eq!(changes.cursor, "cursor");
+            assert_eq!(changes.cursor, "200:cursor");
         }
     }
 }

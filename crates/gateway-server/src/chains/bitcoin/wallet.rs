@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::NodeError;
-use super::answers::{Listed, Transaction};
+use super::answers::{Coin, Listed, Transaction};
 use crate::chain::Chain;
 use crate::chains::json_rpc::{JsonRpc, RpcError};
 
@@ -173,6 +173,11 @@ impl Wallet {
             json!([block, 1, true])
         };
         self.rpc.call("listsinceblock", &params).await
+    }
+
+    /// The coins at watched addresses, with or without a block.
+    pub(super) async fn unspent(&self) -> Result<Vec<Coin>, RpcError> {
+        self.rpc.call("listunspent", &json!([0])).await
     }
 
     pub(super) async fn transactions<'a>(

@@ -15,11 +15,11 @@ use crate::chain::{ChainError, Transfer};
 pub(super) const FORGOTTEN: u64 = 3;
 
 impl Walk<'_> {
-    /// Adds transfers that no block has. Returns the ids of those that no block will have.
-    pub(super) async fn read_pending(&mut self) -> Result<Vec<String>, ChainError> {
+    /// Adds transfers that no block has, and drops those that no block will have.
+    pub(super) async fn read_pending(&mut self) -> Result<(), ChainError> {
         let has_lost = self.lost().next().is_some();
         if self.look.open.is_empty() && self.cursor.unconfirmed.is_empty() && !has_lost {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let transactions = self.next_transactions().await?;
         let senders = transactions.iter();
@@ -55,7 +55,7 @@ impl Walk<'_> {
         let (replaced, missing): (Vec<_>, Vec<_>) = known.into_iter().partition(|(_, entry)| {
             is_used(entry) || senders.contains(&(entry.from, Some(entry.nonce)))
         });
-        let mut dropped: Vec<String> = replaced.into_iter().map(|(id, _)| id).collect();
+        self.dropped.extend(replaced.into_iter().map(|(id, _)| id));
         let hashes: Vec<Hash> = missing.iter().filter_map(|(id, _)| hash_of(id)).collect();
         let still_there = self.transactions(&hashes).await?;
         let last = self.cursor.last().height;
@@ -64,7 +64,7 @@ impl Walk<'_> {
                 entry.seen = last;
             }
             if last >= entry.seen.saturating_add(FORGOTTEN) {
-                dropped.push(id);
+                self.dropped.push(id);
             } else {
                 self.cursor.unconfirmed.insert(id, entry);
             }
@@ -75,7 +75,7 @@ impl Walk<'_> {
                 self.cursor.unconfirmed.insert(id, entry);
             }
         }
-        Ok(dropped)
+        Ok(())
     }
 
     /// Of the block that the node prepares. A node that does not show it has none.

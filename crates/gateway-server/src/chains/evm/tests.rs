@@ -269,6 +269,34 @@ async fn transaction_that_waits_for_a_lower_fee_is_kept_while_the_node_has_it() 
     }
 }
 
+/// The look ends before the node's last block, so that it does not know what is still unconfirmed.
+#[tokio::test]
+async fn coins_that_a_block_has_are_not_unconfirmed_while_the_driver_catches_up() {
+    let (node, driver, ours) = node().await;
+    let transaction = json!({
+        "hash": word(7), "from": USDT, "nonce": "0x1", "to": ours, "value": "0x5", "input": "0x",
+    });
+    node.lock().pending = Some(json!([transaction]));
+    node.lock()
+        .answer("eth_getTransactionCount", &[json!({"result": "0x1"})]);
+    let first = driver.changes(LOOK).await.unwrap();
+    for height in 1..=250 {
+        let balance = if height < 160 { 0 } else { 5 };
+        node.lock().add(Block {
+            balance,
+            ..Block::default()
+        });
+    }
+    let look = Look {
+        cursor: Some(&first.cursor),
+        ..LOOK
+    };
+    let second = driver.changes(look).await.unwrap();
+    assert!(!second.is_caught_up);
+    assert_eq!(second.transfers[0].block, Some(160));
+    assert_eq!(second.gone, [first.transfers[0].id.clone()]);
+}
+
 /// As the module's documentation states.
 #[tokio::test]
 async fn calls_of_a_look_are_few() {

@@ -19,6 +19,8 @@ pub(super) struct Walk<'a> {
     latest: Finished,
     pub(super) cursor: Cursor,
     pub(super) found: Vec<Transfer>,
+    /// Ids of unconfirmed transfers that are not, or not known to be, unconfirmed any more.
+    pub(super) dropped: Vec<String>,
     /// The lowest height whose block was lost.
     lost_from: Option<u64>,
     lost_blocks: u64,
@@ -61,6 +63,7 @@ impl<'a> Walk<'a> {
             latest,
             cursor,
             found: Vec::new(),
+            dropped: Vec::new(),
             lost_from: None,
             lost_blocks: 0,
             is_complete: watched.is_empty(),
@@ -232,6 +235,13 @@ impl<'a> Walk<'a> {
         let whole: Option<Block> = self.driver.ask("eth_getBlockByHash", &whole).await?;
         let transactions: Vec<_> = whole.into_iter().flat_map(Block::transactions).collect();
         for (index, address, increase) in increases {
+            // One of them may be this payment. Others are announced again when the look reaches the last block.
+            let unconfirmed = &mut self.cursor.unconfirmed;
+            let to = address.to_string();
+            let coins = |id: &String| id.split_once(':').is_some_and(|(_, it)| it == to);
+            self.dropped
+                .extend(unconfirmed.keys().filter(|id| coins(id)).cloned());
+            unconfirmed.retain(|id, _| !coins(id));
             let direct = transactions.iter().find(|transaction| {
                 transaction.to == Some(address) && transaction.value.0 == increase
             });
@@ -264,7 +274,6 @@ impl<'a> Walk<'a> {
         let is_last = self.cursor.last().hash == self.latest.hash;
         let unconfirmed = &mut self.cursor.unconfirmed;
         unconfirmed.retain(|id, _| self.found.iter().all(|transfer| transfer.id != *id));
-        let mut dropped = Vec::new();
         if self.driver.chain == Chain::Tron {
             if is_last && !self.watched.is_empty() {
                 self.read_balances_of_now().await?;
@@ -273,10 +282,10 @@ impl<'a> Walk<'a> {
             let height = self.cursor.last().height;
             self.is_complete |= height.saturating_add(DEPTH) >= self.latest.height;
             if is_last {
-                dropped = self.read_pending().await?;
+                self.read_pending().await?;
             }
         }
-        let gone = self.lost().chain(dropped);
+        let gone = self.lost().chain(self.dropped.iter().cloned());
         let gone = gone.filter(|id| self.found.iter().all(|transfer| transfer.id != *id));
         let gone: BTreeSet<String> = gone.collect();
         if self.is_complete {

@@ -10,6 +10,8 @@ pub(super) const TRANSFER_LOG: &str =
     "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 /// The first bytes of a call of `transfer(address,uint256)`. Source: EIP-20.
 const TRANSFER_CALL: &str = "0xa9059cbb";
+/// The first bytes of a call of `balanceOf(address)`. Source: EIP-20.
+const BALANCE_CALL: &str = "0x70a08231";
 /// The first byte of an address of Tron, before its twenty bytes. Source: developers.tron.network, "Account address
 /// format".
 const TRON_VERSION: u8 = 0x41;
@@ -82,6 +84,11 @@ impl Address {
         Some(Self(bytes.into_vec().ok()?.get(1..)?.try_into().ok()?))
     }
 
+    /// The input of a call that asks a token for the balance of the address.
+    pub(super) fn balance_call(self) -> String {
+        format!("{BALANCE_CALL}{:0>64}", hex::encode(self.0))
+    }
+
     /// As a word of the machine: in topics and arguments.
     fn of_word(word: Hash) -> Option<Self> {
         let (zeros, address) = word.0.split_at(12);
@@ -136,7 +143,7 @@ impl Log {
 }
 
 /// `None` beyond 128 bits; the largest supply of a real token has less than 100.
-fn units_of(word: Hash) -> Option<u128> {
+pub(super) fn units_of(word: Hash) -> Option<u128> {
     let (high, low) = word.0.split_at(16);
     let is_small = high.iter().all(|byte| *byte == 0);
     is_small.then_some(u128::from_be_bytes(low.try_into().ok()?))
