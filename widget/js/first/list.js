@@ -38,9 +38,11 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
     const [unit, length] = seconds > HOURS_SECONDS ? ['hour', 3600] : ['minute', 60];
     return text('takes_about', { time: new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(Math.ceil(seconds / length)) });
   };
+  /** A time or a fee stays on one line. @param {string} words */
+  const unbroken = (words) => words.replaceAll(' ', '\u00a0');
   /** Of an asset that cannot be chosen the reason, else how long a payment takes and what it costs to send. */
   const detailOf = (/** @type {Quote} */ { detail, takes_seconds: seconds, fee_in_order_currency: fee, reason, limit_shown: amount = '', limit_in_order_currency: limit }) =>
-    [detail, ...(reason ? [text(reason, { amount: limit ? money(limit) : amount })] : [seconds && time(seconds), fee && text('fee_about', { price: money(fee) })])].filter(Boolean).join(' · ');
+    [detail, ...(reason ? [text(reason, { amount: limit ? money(limit) : amount })] : [seconds && unbroken(time(seconds)), fee && unbroken(text('fee_about', { price: money(fee) }))])].filter(Boolean).join(' · ');
   /** What the order costs, where the listed quotes agree. @param {Quote[]} listed */
   const cost = (listed) => {
     const amounts = new Set(listed.map((quote) => quote.amount_shown).filter(Boolean));
@@ -51,7 +53,8 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
     const isOff = !listed.some(({ available }) => available);
     return h('li', { hidden: isHidden && '' }, h('button', { type: 'button', class: name, part: 'option', 'data-testid': id, 'aria-disabled': isOff && 'true', 'data-off': isOff && '' }, mark, h('span', { class: 'what' }, ...what), cost(listed)));
   };
-  const mark = (/** @type {string} */ key) => h('small', { class: 'best', 'data-testid': key }, text(key));
+  /** After a space, by which a reader parts it from the name. @param {string} key @returns {Child[]} */
+  const mark = (key) => [' ', h('small', { class: 'best', 'data-testid': key }, text(key))];
   /** @type {HTMLElement[]} */
   const rows = [];
   /** @type {HTMLElement[]} Those that cannot be chosen. */
@@ -72,7 +75,7 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
       (isOff ? off : rows).push(row('option has-more', 'networks-' + asset, coin, [h('b', {}, quote.asset_name), h('small', {}, isOff ? detailOf(quote) : networks)], icon(asset, quote.glyph)));
     }
     const isLast = quote.available && code === last;
-    const what = [h('b', {}, quote.name, isLast && mark('last_used'), ...(quote.marks || []).map(mark)), h('small', {}, detailOf(quote))];
+    const what = [h('b', {}, quote.name, ...(isLast ? mark('last_used') : []), ...(quote.marks || []).flatMap(mark)), h('small', {}, detailOf(quote))];
     // The networks of a coin are its next step, whether or not they can be chosen.
     const listed = quote.available || isFolded ? rows : off;
     listed.splice(isLast ? 0 : listed.length, 0, row('option', 'asset-' + code, [quote], what, icon(asset, quote.glyph, quote.badge), isFolded && !isLast));
