@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, Checkout, RealChains, World, within};
+use support::{Browser, Checkout, RealChains, World, pause, within};
 
 use crate::helpers::end;
 
@@ -18,7 +18,11 @@ struct Purchase {
 
 impl Purchase {
     async fn begin(asset: &'static str) -> Self {
-        let chains = Arc::new(RealChains::start().await);
+        Self::begin_on(RealChains::start().await, asset).await
+    }
+
+    async fn begin_on(chains: RealChains, asset: &'static str) -> Self {
+        let chains = Arc::new(chains);
         let nodes = chains.clone();
         let world = World::with(|config| config.real_chains = Some(nodes)).await;
         support::eventually("the asset has a price", async || {
@@ -156,23 +160,69 @@ async fn a_token_on_an_evm_node_is_paid_in_parts_too_much_and_taken_back() {
     paid_in_parts_and_too_much("USDTERC20").await;
 }
 
-/// A payment whose fee the payer raises before any block has it: two versions of it are known, and one is paid.
+/// A payment that no block takes until the payer raises its fee: two versions of it are known, and one is paid.
 #[tokio::test]
-async fn a_payment_with_a_raised_fee_is_counted_once() {
+async fn a_stuck_payment_whose_fee_is_raised_is_counted_once() {
     let at = Purchase::begin("LTC").await;
     let checkout = at.choose().await;
     let amount = asked(&checkout).await;
-    let node = &at.chains.litecoin;
-    let hash = at.pay(&checkout, &amount).await;
+    let (node, address) = (&at.chains.litecoin, checkout.address().await);
+    let hash = node.pay_too_low_a_fee(&address, &amount).await;
+    let hash = hash.expect("the wallet has coins");
     checkout.wait_for("checking").await;
+    at.mine(7).await;
+    at.shows("checking").await;
     let bumped: Value = node
-        .payer("bumpfee", json!([hash]))
+        .payer("bumpfee", json!([hash, {"fee_rate": 50}]))
         .await
         .expect("the fee is raised");
     at.mine(3).await;
     at.shows("paid").await;
     let view = checkout.view().await;
     assert_eq!(view["attempt"]["transaction_hash"], bumped["txid"]);
+    assert_eq!(view["attempt"]["received_in_crypto"], json!(amount));
+    end(at.world, at.browser).await;
+}
+
+/// The payer sends the coins elsewhere before a block has them. The payment comes when the invoice has expired.
+#[tokio::test]
+async fn a_double_spent_payment_is_none_and_one_after_the_deadline_is_late() {
+    let mut chains = RealChains::start().await;
+    chains.invoice_minutes = 1;
+    let at = Purchase::begin_on(chains, "LTC").await;
+    let checkout = at.choose().await;
+    let amount = asked(&checkout).await;
+    let hash = at.pay(&checkout, &amount).await;
+    at.shows("checking").await;
+    let spent = at.chains.litecoin.double_spend(&hash).await;
+    spent.expect("the coins are in the mempool alone");
+    at.shows("awaiting_payment").await;
+    at.mine(1).await;
+    // The deadline counts by the time of the chain.
+    pause(Duration::from_secs(62)).await;
+    at.mine(1).await;
+    at.shows("expired").await;
+    at.pay(&checkout, &amount).await;
+    at.mine(3).await;
+    at.shows("paid").await;
+    let types = at.world.webhooks.event_types(&checkout.order);
+    assert!(
+        types.contains(&"order.late_payment".to_owned()),
+        "{types:?}"
+    );
+    end(at.world, at.browser).await;
+}
+
+#[tokio::test]
+async fn a_coin_is_paid_on_an_evm_node() {
+    let at = Purchase::begin("ETH").await;
+    let checkout = at.choose().await;
+    let amount = asked(&checkout).await;
+    let hash = at.pay(&checkout, &amount).await;
+    at.mine(2).await;
+    at.shows("paid").await;
+    let view = checkout.view().await;
+    assert_eq!(view["attempt"]["transaction_hash"], json!(hash));
     assert_eq!(view["attempt"]["received_in_crypto"], json!(amount));
     end(at.world, at.browser).await;
 }

@@ -35,6 +35,7 @@ mod faulty_machine;
 pub mod first_view;
 mod http_response;
 mod local_server;
+mod node_counter;
 mod npm;
 mod program;
 mod random;
@@ -59,6 +60,7 @@ pub use faulty_machine::{DiskError, FaultyMachine, MovedFile, SpoiledFile, limit
 pub use first_view::{PRODUCTS, Peer, Product};
 pub use florin_postgres::free_port;
 pub use http_response::{CONTRACT, Contract, HttpResponse};
+pub use node_counter::NodeCounter;
 pub use npm::{NpmProject, React, npm_file, type_errors_of, yaml_documents};
 pub use program::{Folder, Program, ProgramOutput, Running, built, command, write_private};
 pub use random::SeededRandom;

@@ -5,7 +5,7 @@ use axum::{Json, Router};
 use florin_anvil::{ACCOUNT, Anvil, test_token};
 use florin_nodes::{RegtestNode, on_path};
 use florin_postgres::free_port;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::local_server::LocalServer;
 use crate::program::Folder;
@@ -22,6 +22,8 @@ const USDT: &str = "0xdAC17F958D2ee523a2206206994597C13D831ec7";
 pub struct RealChains {
     pub litecoin: RegtestNode,
     pub ethereum: Anvil,
+    /// Life of the gateway's invoices.
+    pub invoice_minutes: u32,
     prices: LocalServer,
 }
 
@@ -43,6 +45,7 @@ impl RealChains {
                 .await
                 .expect("litecoind starts"),
             ethereum,
+            invoice_minutes: 15,
             prices: LocalServer::start(Router::new().route("/{symbol}", get(price))).await,
         }
     }
@@ -53,9 +56,12 @@ impl RealChains {
             let paid = self.litecoin.pay(address, amount).await;
             return paid.expect("the wallet has coins");
         }
-        let units = units(amount, 6);
-        let call = test_token::transfer(address, units);
-        let call = json!([{"from": ACCOUNT, "to": USDT, "data": call}]);
+        let call = if crypto_code == "ETH" {
+            json!([{"from": ACCOUNT, "to": address, "value": format!("{:#x}", units(amount, 18))}])
+        } else {
+            let call = test_token::transfer(address, units(amount, 6));
+            json!([{"from": ACCOUNT, "to": USDT, "data": call}])
+        };
         let hash = self.ethereum.call("eth_sendTransaction", call).await;
         hash.as_str().expect("a hash").to_owned()
     }
@@ -71,21 +77,8 @@ impl RealChains {
     /// Takes the last blocks back; other, empty ones follow.
     pub async fn reorganize(&self, crypto_code: &str, blocks: u32) {
         if crypto_code == "LTC" {
-            let tip: u32 = self
-                .litecoin
-                .call("getblockcount", json!([]))
-                .await
-                .expect("a height");
-            let first: String = self
-                .litecoin
-                .call("getblockhash", json!([tip + 1 - blocks]))
-                .await
-                .expect("a hash");
-            let _null: Value = self
-                .litecoin
-                .call("invalidateblock", json!([first]))
-                .await
-                .expect("the block is taken back");
+            let reorganized = self.litecoin.reorganize(blocks).await;
+            reorganized.expect("the blocks are replaced");
         } else {
             let reorganisation = json!([blocks, []]);
             self.ethereum.call("anvil_reorg", reorganisation).await;
@@ -93,7 +86,7 @@ impl RealChains {
     }
 
     /// The gateway's configuration.
-    pub(crate) fn gateway_toml(&self, listen: &str, proxy: &str, folder: &Folder) -> String {
+    pub fn gateway_toml(&self, listen: &str, proxy: &str, folder: &Folder) -> String {
         let database = folder.file("gateway.db");
         let [litecoin, ethereum, prices] = [
             &self.litecoin.url(),
@@ -112,6 +105,7 @@ impl RealChains {
 admin_listen = "127.0.0.1:{admin}"
 database_url = "sqlite://{database}?mode=rwc"
 network = "regtest"
+invoice_minutes = {minutes}
 api_key = "{API_KEY}"
 api_secret = "{API_SECRET}"
 callback_url = "{proxy}/callbacks/{CALLBACK_TOKEN}"
@@ -130,6 +124,7 @@ node_url = "{ethereum}"
 confirmations = [{{ from_usd = "0", confirmations = 3 }}]
 "#,
             database = database.display(),
+            minutes = self.invoice_minutes,
             sources = [source("a"), source("b")].concat(),
         )
     }

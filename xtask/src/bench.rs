@@ -41,7 +41,7 @@ pub(crate) struct SimulateArgs {
 type Benchmark = (&'static str, fn(&Bench<'_>) -> anyhow::Result<()>);
 
 /// Each prints what it measured beside what is promised, or why it measured nothing.
-const BENCHMARKS: [Benchmark; 9] = [
+const BENCHMARKS: [Benchmark; 10] = [
     ("start and memory of the proxy", |bench| bench.proxy("idle")),
     ("size of the widget", |bench| {
         bundle::check_sizes(bench.workspace, Variant::Release)
@@ -55,6 +55,7 @@ const BENCHMARKS: [Benchmark; 9] = [
     ("calls of the gateway", |bench| bench.proxy("watchers")),
     ("payments on an open page", |bench| bench.proxy("payments")),
     ("first screen, and its peers", first_view),
+    ("the gateway on real nodes", gateway_figures),
 ];
 
 struct Bench<'a> {
@@ -91,6 +92,24 @@ fn first_view(bench: &Bench<'_>) -> anyhow::Result<()> {
     workspace.build("--package florin-tests --bin first-view")?;
     let (program, proxy) = (workspace.debug_program("first-view"), &bench.proxy);
     Ok(cmd!(sh, "{program} --proxy {proxy} --peers {peers}").run()?)
+}
+
+fn gateway_figures(bench: &Bench<'_>) -> anyhow::Result<()> {
+    let workspace = bench.workspace;
+    setup::install_for_tests(workspace)?;
+    output::step("Building florin-gateway and gateway-figures…");
+    let release =
+        "build --locked --quiet --release --package florin-gateway --package florin-sandbox";
+    workspace.cargo(release).run()?;
+    workspace.build("--package florin-tests --bin gateway-figures")?;
+    let figures = workspace.debug_program("gateway-figures");
+    let release = workspace.target.join("release");
+    let (gateway, sandbox) = (
+        release.join("florin-gateway"),
+        release.join("florin-sandbox"),
+    );
+    let sh = &workspace.sh;
+    Ok(cmd!(sh, "{figures} --gateway {gateway} --sandbox {sandbox}").run()?)
 }
 
 pub(crate) fn run(workspace: &Workspace, args: &BenchArgs) -> anyhow::Result<()> {
