@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use florin_postgres::{Durability, PostgresServer};
+use florin_servers::{Durability, PostgresServer};
 use sqlx::{Connection as _, PgConnection};
 use support::{Checkout, Program, TcpProxy, World, eventually, postgres_database, within};
 use tokio::task::JoinSet;

@@ -238,7 +238,7 @@ fn crates_are_not_built_from_what_they_must_not_know() {
         ("florin-orders", SERVER, &INPUT_AND_OUTPUT),
         ("florin-storage", SERVER, &["hyper", "axum"]),
         // Its tests and measurements start a server.
-        ("florin-proxy", SERVER, &["florin-postgres"]),
+        ("florin-proxy", SERVER, &["florin-servers"]),
         (
             "florin-gateway",
             SERVER,

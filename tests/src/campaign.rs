@@ -22,8 +22,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use florin_invariants::{Finding, Sources, audit};
-use florin_postgres::PostgresServer;
 use florin_proxy::clock::{Clock as _, SystemClock};
+use florin_servers::PostgresServer;
 use futures_util::future::join_all;
 
 use self::kills::{KILLS, TARGETED};

@@ -13,8 +13,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::{Json, Router};
-use florin_anvil::{ACCOUNT, Anvil, test_token};
-use florin_postgres::free_port;
+use florin_servers::{ACCOUNT, Anvil, free_port, test_token};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -231,7 +230,7 @@ impl Demo {
             .arg("--folder")
             .arg(folder.path())
             .arg("--anvil")
-            .arg(florin_anvil::program())
+            .arg(florin_servers::installed::anvil())
             .stdin(Stdio::null())
             .stdout(Stdio::null());
         let demo = Self {

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use florin_postgres::free_port;
+use florin_servers::free_port;
 use reqwest::{Certificate, Client};
 use serde_json::Value;
 

@@ -58,7 +58,7 @@ pub use customer::{Checkout, Customer, HostedPage};
 pub use deploy::{Contained, Container, ReverseProxy};
 pub use faulty_machine::{DiskError, FaultyMachine, MovedFile, SpoiledFile, limit_files};
 pub use first_view::{PRODUCTS, Peer, Product};
-pub use florin_postgres::free_port;
+pub use florin_servers::free_port;
 pub use http_response::{CONTRACT, Contract, HttpResponse};
 pub use node_counter::NodeCounter;
 pub use npm::{NpmProject, React, npm_file, type_errors_of, yaml_documents};

@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::{env, fs};
 
-use florin_anvil::tools_of;
+use florin_servers::installed::tools_of;
 use serde_json::Value;
 
 use crate::program::Folder;

@@ -2,9 +2,7 @@
 
 use axum::routing::get;
 use axum::{Json, Router};
-use florin_anvil::{ACCOUNT, Anvil, test_token};
-use florin_nodes::{RegtestNode, on_path};
-use florin_postgres::free_port;
+use florin_servers::{ACCOUNT, Anvil, RegtestNode, free_port, on_path, test_token};
 use serde_json::json;
 
 use crate::local_server::LocalServer;
@@ -89,7 +87,7 @@ impl RealChains {
     pub fn gateway_toml(&self, listen: &str, proxy: &str, folder: &Folder) -> String {
         let database = folder.file("gateway.db");
         let [litecoin, ethereum, prices] = [
-            &self.litecoin.url(),
+            self.litecoin.url(),
             self.ethereum.url(),
             self.prices.url.as_str(),
         ];

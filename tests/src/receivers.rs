@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use florin_postgres::free_port;
+use florin_servers::free_port;
 
 use crate::program::{Folder, Running, built};
 use crate::wait::within;
@@ -94,7 +94,7 @@ impl Receiver {
 
 /// The `node_modules` of the receiver in Node.
 pub fn receiver_library() -> PathBuf {
-    florin_anvil::tools_of("npm", "receivers/package-lock.json").join("node_modules")
+    florin_servers::installed::tools_of("npm", "receivers/package-lock.json").join("node_modules")
 }
 
 fn prepare(
@@ -121,7 +121,8 @@ fn prepare(
             command.arg(copied);
         }
         Language::Python => {
-            let installed = florin_anvil::tools_of("receivers", "receivers/requirements.txt");
+            let installed =
+                florin_servers::installed::tools_of("receivers", "receivers/requirements.txt");
             command = Command::new(installed.join("bin/python"));
             command.arg(copied);
         }

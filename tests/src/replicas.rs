@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use florin_postgres::{Durability, Pooler, PostgresServer, free_port};
+use florin_servers::{Durability, Pooler, PostgresServer, free_port};
 
 use crate::customer::Checkout;
 use crate::program::Program;

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use florin_postgres::free_port;
+use florin_servers::free_port;
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use florin_money::Currency;
-use florin_postgres::free_port;
+use florin_servers::free_port;
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;

@@ -14,12 +14,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
+use florin_servers::on_path;
 use sha2::{Digest as _, Sha256};
 use xshell::cmd;
 
 use crate::bundle::{self, Variant};
 use crate::setup;
-use crate::workspace::{Workspace, on_path};
+use crate::workspace::Workspace;
 
 pub(crate) const PROGRAMS: [&str; 3] = ["florin-proxy", "florin-gateway", "florin-sandbox"];
 

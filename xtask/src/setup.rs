@@ -6,12 +6,13 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use florin_servers::{PostgresServer, on_path};
 use xshell::{Cmd, cmd};
 
 pub(crate) use self::packages::{anvil, npm, schemathesis};
-use self::packages::{apt_install, cache, python_library, reach};
+use self::packages::{apt_install, python_library, reach, tools};
 use crate::output;
-use crate::workspace::{Workspace, on_path};
+use crate::workspace::Workspace;
 
 /// Installs what building the widget and the programs needs. A second call takes no time.
 pub(crate) fn set_up(workspace: &Workspace) -> anyhow::Result<()> {
@@ -117,7 +118,7 @@ pub(crate) fn install_font(workspace: &Workspace) -> anyhow::Result<()> {
 }
 
 pub(crate) fn install_postgresql(workspace: &Workspace, why: &str) -> anyhow::Result<()> {
-    if florin_postgres::installed().is_some() {
+    if PostgresServer::installed().is_some() {
         return Ok(());
     }
     apt_install(workspace, &["postgresql"], why)
@@ -175,7 +176,7 @@ impl Tool {
             minutes,
             ..
         } = self;
-        let root = cache()?.join(format!("{name}-{version}"));
+        let root = tools()?.join(format!("{name}-{version}"));
         let program = root.join("bin").join(name);
         if program.exists() {
             return Ok(program);

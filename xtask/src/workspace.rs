@@ -55,13 +55,3 @@ impl Workspace {
         cmd
     }
 }
-
-pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    // Debian keeps servers in a folder that is not on a user's `PATH`.
-    let servers = std::iter::once(PathBuf::from("/usr/sbin"));
-    env::split_paths(&path)
-        .chain(servers)
-        .map(|folder| folder.join(name))
-        .find(|candidate| candidate.is_file())
-}

@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use florin_postgres::free_port;
+use florin_servers::free_port;
 use serde_json::json;
 use thirtyfour::WebDriver;
 

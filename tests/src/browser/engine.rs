@@ -1,8 +1,8 @@
 //! The three browser engines, the options of a browser, and the start options of each engine.
 
-use std::env;
 use std::path::{Path, PathBuf};
 
+use florin_servers::on_path;
 use serde_json::{Value, json};
 use thirtyfour::Capabilities;
 
@@ -70,16 +70,9 @@ fn geckodriver() -> PathBuf {
         .expect("geckodriver is missing. Install it with: cargo xtask test --only tests")
 }
 
-fn on_path(name: &str) -> Option<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path)
-        .map(|folder| folder.join(name))
-        .find(|candidate| candidate.is_file())
-}
-
 /// `{name}-{version}/bin/{name}` among the installed tools, of the newest version that is there.
 fn in_the_cache(name: &str) -> Option<PathBuf> {
-    let tools = std::fs::read_dir(florin_anvil::tools()).ok()?;
+    let tools = std::fs::read_dir(florin_servers::installed::tools()?).ok()?;
     let begin = format!("{name}-");
     let of_it = |folder: &PathBuf| {
         let last = folder.file_name().and_then(|last| last.to_str());

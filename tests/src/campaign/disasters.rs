@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use florin_postgres::PostgresServer;
+use florin_servers::PostgresServer;
 use jiff::SignedDuration;
 
 use super::DATABASE;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use florin_postgres::PostgresServer;
+use florin_servers::PostgresServer;
 use tokio::sync::broadcast::Receiver;
 
 use super::shard::{READY, Shard};

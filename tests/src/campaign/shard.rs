@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use florin_postgres::{Durability, PostgresServer};
 use florin_proxy::clock::{Clock as _, SystemClock};
+use florin_servers::{Durability, PostgresServer};
 use jiff::SignedDuration;
 use serde_json::json;
 use tokio::sync::broadcast;

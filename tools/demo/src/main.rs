@@ -22,14 +22,13 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Parser;
-use florin_postgres::PostgresServer;
 use florin_proxy::Listeners;
+use florin_servers::PostgresServer;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use self::chain::Chain;
 use self::proxies::Replicas;
 use self::settings::{Ports, Secrets};
 use self::terminal::{bold, kill_by_number, print_welcome};
@@ -154,7 +153,7 @@ async fn serve(
 
     let (sandbox, shop) = (bind(ports.sandbox).await?, bind(ports.shop).await?);
     let chain = match &args.anvil {
-        Some(anvil) => Some(Chain::start(anvil, ports).await?),
+        Some(anvil) => Some(chain::start(anvil, ports).await?),
         None => None,
     };
     let sandbox_settings = florin_sandbox::Settings {

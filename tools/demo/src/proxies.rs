@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
-use florin_postgres::{Durability, PostgresServer};
 use florin_proxy::clock::{SystemClock, SystemRandom};
 use florin_proxy::webhooks::WebhookSender;
 use florin_proxy::{Dependencies, Listeners};
+use florin_servers::{Durability, PostgresServer};
 use florin_storage::Database;
 use parking_lot::Mutex;
 use tokio::io::copy_bidirectional;

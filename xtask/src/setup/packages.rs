@@ -1,17 +1,16 @@
 //! Packages of the distribution, of npm and of the Python Package Index.
 
-use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use sha2::{Digest as _, Sha256};
+use florin_servers::installed::{self, on_path};
 use xshell::cmd;
 
 use crate::output;
-use crate::workspace::{Workspace, on_path};
+use crate::workspace::Workspace;
 
 /// The folder whose `node_modules` holds the packages of `list`, a folder with a `package-lock.json`, after installing them
-/// where they are missing; the tests find it by the same rule (`tests/src/npm.rs`). No script of a package is run.
+/// where they are missing. No script of a package is run.
 pub(crate) fn npm(workspace: &Workspace, list: &str) -> anyhow::Result<PathBuf> {
     let sh = &workspace.sh;
     let lock = format!("{list}/package-lock.json");
@@ -65,7 +64,7 @@ pub(crate) fn schemathesis(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     Ok(python(workspace, "schemathesis", why)?.join("bin/st"))
 }
 
-/// The library of `examples/receivers/python`; the tests find it by the same rule (`tests/src/receivers.rs`).
+/// The library of `examples/receivers/python`.
 pub(crate) fn python_library(workspace: &Workspace) -> anyhow::Result<()> {
     let why = "the tests run the receiver in Python";
     python(workspace, "receivers", why).map(drop)
@@ -110,11 +109,8 @@ fn installed_once(
     list: &[u8],
     install: impl FnOnce(&Path) -> anyhow::Result<()>,
 ) -> anyhow::Result<PathBuf> {
-    let folder = cache()?.join(format!(
-        "{name}-{}",
-        hex::encode(&Sha256::digest(list)[..6])
-    ));
-    let complete = folder.join("whole");
+    let folder = installed::folder_of(name, list).context(NO_TOOLS)?;
+    let complete = folder.join(installed::WHOLE);
     if !complete.exists() {
         install(&folder)?;
         std::fs::write(&complete, "")
@@ -171,14 +167,8 @@ pub(crate) fn reach(host: &str) -> String {
     format!("check that {host} can be reached, then run the command again")
 }
 
-/// `~/.cache/florin/tools`, or below `XDG_CACHE_HOME`.
-pub(crate) fn cache() -> anyhow::Result<PathBuf> {
-    let set = |name| {
-        env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
-    let caches = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
-    let caches = caches.context("set HOME or XDG_CACHE_HOME: tools are installed there")?;
-    Ok(caches.join("florin/tools"))
+const NO_TOOLS: &str = "set HOME or XDG_CACHE_HOME: tools are installed there";
+
+pub(crate) fn tools() -> anyhow::Result<PathBuf> {
+    installed::tools().context(NO_TOOLS)
 }

@@ -12,7 +12,7 @@ use florin_gateway::chains::bitcoin::{BitcoinDriver, NodeOptions};
 use florin_gateway::chains::json_rpc::Access;
 use florin_gateway::clock::{Clock as _, SystemClock};
 use florin_money::Asset;
-use florin_nodes::{RegtestNode, on_path};
+use florin_servers::{RegtestNode, on_path};
 use serde_json::{Value, json};
 
 /// A public key for tests. Source: Bitcoin Core, `doc/descriptors.md` and its tests.
@@ -62,7 +62,7 @@ fn driver_of(
     let addresses = florin_address::Network::Regtest;
     let key = DepositKey::parse(asset, addresses, key).unwrap();
     let options = NodeOptions {
-        url: node.url(),
+        url: node.url().to_owned(),
         access: Access::Open,
         wallet: wallet.to_owned(),
     };

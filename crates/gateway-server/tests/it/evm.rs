@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use florin_address::{DepositKey, Network as AddressNetwork};
-use florin_anvil::{ACCOUNT, Anvil, test_token};
 use florin_gateway::chain::{
     Chain, ChainDriver as _, ChainError, Changes, KnownTransfer, Look, Network, Transfer,
 };
 use florin_gateway::chains::evm::EvmDriver;
 use florin_gateway::coin::Coin;
 use florin_money::Asset;
+use florin_servers::{ACCOUNT, Anvil, test_token};
 use serde_json::{Value, json};
 
 /// An account that no node knows.

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
-use florin_postgres::{Durability, Pooler, PostgresServer};
+use florin_servers::{Durability, Pooler, PostgresServer};
 
 const TEMPLATE: &str = "florin_template";
 

@@ -1,17 +1,14 @@
-//! Anvil, a node of a chain of Ethereum's kind, on a port of loopback, with a token; and where `cargo xtask` installs
-//! tools.
-//!
-//! What is missing or refused is a panic: this crate is for tests.
-
-mod installed;
-pub mod test_token;
+//! Anvil, a node of a chain of Ethereum's kind, with a token. What it refuses is a panic.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use anyhow::Context as _;
 use serde_json::{Value, json};
 
-pub use self::installed::{program, tools, tools_of};
+use crate::json_rpc::JsonRpc;
+use crate::{installed, test_token};
 
 /// The first account of a node, which has coins, and which the node signs for.
 pub const ACCOUNT: &str = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
@@ -22,44 +19,46 @@ const LISTENING: &str = "Listening on ";
 #[derive(Debug)]
 pub struct Anvil {
     child: Child,
-    url: String,
-    http: reqwest::Client,
+    rpc: JsonRpc,
 }
 
 impl Anvil {
-    /// Starts a node with these arguments on a free port, and waits until it listens.
+    /// Starts the installed node with these arguments on a free port.
+    ///
+    /// # Panics
+    /// It does not start.
     pub fn start(arguments: &[&str]) -> Self {
-        let mut child = Command::new(program())
-            .args(["--port", "0"])
+        Self::start_program(&installed::anvil(), 0, arguments).expect("anvil starts")
+    }
+
+    /// Starts a node on a port, and waits until it listens.
+    pub fn start_program(program: &Path, port: u16, arguments: &[&str]) -> anyhow::Result<Self> {
+        let mut child = Command::new(program)
+            .args(["--port", &port.to_string()])
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
-            .expect("anvil can be started");
-        let output = child.stdout.take().expect("it is piped");
+            .with_context(|| format!("{} cannot be started", program.display()))?;
+        let output = child.stdout.take().context("it is piped")?;
         let mut lines = BufReader::new(output).lines().map_while(Result::ok);
         let address = lines.find_map(|line| line.strip_prefix(LISTENING).map(ToOwned::to_owned));
-        let address = address.expect("anvil prints where it listens");
+        let address = address.context("anvil ended before it listened")?;
         // A full pipe would stop it.
         std::thread::spawn(move || lines.for_each(drop));
-        // Fails when it is installed already, which is the aim.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder().no_proxy().tls_certs_only([]);
-        Self {
-            child,
-            url: format!("http://{address}"),
-            http: http.build().expect("the crypto provider is installed"),
-        }
+        let rpc = JsonRpc::new(format!("http://{address}"))?;
+        Ok(Self { child, rpc })
     }
 
     /// The address that it answers at.
     pub fn url(&self) -> &str {
-        &self.url
+        &self.rpc.url
     }
 
-    /// As the function [`call`].
+    /// Calls a method, which must have a result.
     pub async fn call(&self, method: &str, params: Value) -> Value {
-        call(&self.http, &self.url, method, params).await
+        let result = self.rpc.call(method, params).await;
+        result.unwrap_or_else(|error| panic!("{error:#}"))
     }
 
     /// Adds blocks.
@@ -76,17 +75,6 @@ impl Anvil {
         let balance = json!([contract, test_token::balance_slot(ACCOUNT), balance]);
         self.call("anvil_setStorageAt", balance).await;
     }
-}
-
-/// Calls a method of a node, which must have a result.
-pub async fn call(http: &reqwest::Client, node: &str, method: &str, params: Value) -> Value {
-    let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-    let response = http.post(node).json(&request).send();
-    let response = response.await.expect("anvil answers");
-    let mut response: Value = response.json().await.expect("anvil answers in JSON");
-    let result = response.get_mut("result");
-    let result = result.map(Value::take);
-    result.unwrap_or_else(|| panic!("{request}: {response}"))
 }
 
 impl Drop for Anvil {

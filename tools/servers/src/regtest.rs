@@ -3,15 +3,16 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use florin_gateway::chains::json_rpc::{Access, JsonRpc};
-use florin_gateway::clock::{Clock as _, SystemClock};
-use florin_postgres::free_port;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::free_port;
+use crate::json_rpc::JsonRpc;
 
 const PASSWORD: &str = "regtest";
 /// After these the first ten rewards may be spent. Litecoin's network stops at block 431, where it needs a block that
@@ -46,17 +47,14 @@ impl RegtestNode {
         let folder = tempfile::tempdir()?;
         std::fs::write(folder.path().join("node.conf"), CONFIGURATION)?;
         let port = free_port();
-        let rpc = JsonRpc::new(
-            &format!("http://payer:{PASSWORD}@127.0.0.1:{port}"),
-            Access::Open,
-        )?;
+        let url = format!("http://payer:{PASSWORD}@127.0.0.1:{port}");
         let mut node = Self {
             program: program.to_owned(),
             child: spawn(program, folder.path(), port)?,
             folder,
             port,
-            payer: rpc.at(&format!("/wallet/{WALLET}")),
-            rpc,
+            payer: JsonRpc::new(format!("{url}/wallet/{WALLET}"))?,
+            rpc: JsonRpc::new(url)?,
         };
         node.wait_until_ready().await?;
         node.call::<Value>("createwallet", json!([WALLET])).await?;
@@ -65,8 +63,8 @@ impl RegtestNode {
     }
 
     /// With user and password.
-    pub fn url(&self) -> String {
-        format!("http://payer:{PASSWORD}@127.0.0.1:{}", self.port)
+    pub fn url(&self) -> &str {
+        &self.rpc.url
     }
 
     /// Calls a method of the node.
@@ -75,7 +73,7 @@ impl RegtestNode {
         method: &str,
         params: Value,
     ) -> anyhow::Result<T> {
-        Ok(self.rpc.call(method, &params).await?)
+        self.rpc.call(method, params).await
     }
 
     /// Calls a method of the wallet that pays.
@@ -84,7 +82,7 @@ impl RegtestNode {
         method: &str,
         params: Value,
     ) -> anyhow::Result<T> {
-        Ok(self.payer.call(method, &params).await?)
+        self.payer.call(method, params).await
     }
 
     /// Mines blocks with what is in the mempool; their hashes.
@@ -156,7 +154,7 @@ impl RegtestNode {
             if self.child.try_wait()?.is_some() {
                 return Ok(());
             }
-            SystemClock.sleep(PAUSE).await;
+            thread::sleep(PAUSE);
         }
         anyhow::bail!("the node does not stop")
     }
@@ -185,7 +183,7 @@ impl RegtestNode {
             if mempool.is_some_and(|mempool| mempool["loaded"] == true) {
                 return Ok(());
             }
-            SystemClock.sleep(PAUSE).await;
+            thread::sleep(PAUSE);
         }
         anyhow::bail!("{} does not answer", self.program.display())
     }

@@ -4,16 +4,14 @@
 use std::fs;
 use std::io::{Error, ErrorKind};
 use std::net::{Ipv4Addr, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::thread;
 
-use crate::{
-    PAUSE, PAUSES, PostgresServer, free_port, new_folder, shell, unprivileged_user, write_private,
+use crate::postgres::{
+    PAUSE, PAUSES, PostgresServer, new_folder, shell, unprivileged_user, write_private,
 };
-
-/// Debian installs it where `PATH` of most users does not lead.
-const PACKAGED: &str = "/usr/sbin/pgbouncer";
+use crate::{free_port, on_path};
 
 /// A running PgBouncer.
 #[derive(Debug)]
@@ -25,7 +23,7 @@ pub struct Pooler {
 impl Pooler {
     /// Starts one in front of a server, with so many connections to each database.
     pub fn start(server: &PostgresServer, connections: u32) -> Result<Self, Error> {
-        let program = installed().ok_or_else(|| {
+        let program = on_path("pgbouncer").ok_or_else(|| {
             let missing = "PgBouncer is not installed: apt-get install pgbouncer";
             Error::new(ErrorKind::NotFound, missing)
         })?;
@@ -92,11 +90,4 @@ impl Drop for Pooler {
         drop(self.supervisor.stdin.take());
         let _ = self.supervisor.wait();
     }
-}
-
-fn installed() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let on_path = std::env::split_paths(&path).map(|folder| folder.join("pgbouncer"));
-    let mut programs = on_path.chain([PACKAGED.into()]);
-    programs.find(|program| program.exists())
 }

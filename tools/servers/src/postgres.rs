@@ -1,17 +1,8 @@
-//! A PostgreSQL server of the distribution's packages, in a temporary folder, on a port of loopback.
+//! A PostgreSQL server of the distribution's packages, in a temporary folder.
 //!
 //! The server ends with the value or with the process that started it, also when that process is killed. It runs as an
 //! unprivileged user: PostgreSQL refuses to run as root. It is never a server of the machine: it has a separate folder, port
 //! and password.
-//!
-//! Every error is a sentence: what is not installed, a log, or what the server or its client says.
-#![expect(
-    clippy::missing_errors_doc,
-    reason = "all errors are of one kind, which the crate's documentation states"
-)]
-
-mod pooler;
-mod ports;
 
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader, Error, ErrorKind, Read as _, Write as _};
@@ -23,11 +14,10 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-pub use self::pooler::Pooler;
-pub use self::ports::free_port;
+use crate::{free_port, on_path};
 
 /// Source: docs/adr/0023: `pg_current_xact_id` and `xid8` are of 13, and 15 is the oldest that is tested.
-pub const OLDEST_MAJOR: u32 = 15;
+const OLDEST_MAJOR: u32 = 15;
 /// Source: Debian's packages `postgresql-15` and later.
 const PACKAGED: &str = "/usr/lib/postgresql";
 /// A program that Debian does not put on `PATH`.
@@ -35,8 +25,8 @@ const SERVER: &str = "postgres";
 /// The id of the user without rights on every Linux.
 const UNPRIVILEGED: &str = "65534";
 /// The server may take this many pauses until it accepts connections.
-const PAUSES: u32 = 600;
-const PAUSE: Duration = Duration::from_millis(50);
+pub(crate) const PAUSES: u32 = 600;
+pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 /// The name of a standby in `synchronous_standby_names`.
 const STANDBY: &str = "standby";
 
@@ -57,33 +47,28 @@ pub struct PostgresServer {
     responses: Mutex<BufReader<ChildStdout>>,
     bin: PathBuf,
     folder: PathBuf,
-    port: u16,
-    password: String,
-}
-
-/// The folder of the newest installed server that is new enough; `None` if there is none.
-pub fn installed() -> Option<PathBuf> {
-    let majors = fs::read_dir(PACKAGED).into_iter().flatten().flatten();
-    let majors = majors.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let newest = majors
-        .filter(|major| *major >= OLDEST_MAJOR)
-        .filter(|major| bin_of(*major).join(SERVER).exists())
-        .max();
-    newest.map(bin_of).or_else(on_path)
+    pub(crate) port: u16,
+    pub(crate) password: String,
 }
 
 fn bin_of(major: u32) -> PathBuf {
     Path::new(PACKAGED).join(major.to_string()).join("bin")
 }
 
-/// Other systems have the server on `PATH`.
-fn on_path() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let mut folders = std::env::split_paths(&path);
-    folders.find(|folder| folder.join(SERVER).exists() && folder.join("initdb").exists())
-}
-
 impl PostgresServer {
+    /// The folder of the newest installed server that is new enough; `None` if there is none.
+    pub fn installed() -> Option<PathBuf> {
+        let majors = fs::read_dir(PACKAGED).into_iter().flatten().flatten();
+        let majors = majors.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let newest = majors
+            .filter(|major| *major >= OLDEST_MAJOR)
+            .filter(|major| bin_of(*major).join(SERVER).exists())
+            .max();
+        // Other systems have the server on `PATH`.
+        let on_path = || Some(on_path("initdb")?.parent()?.to_owned());
+        newest.map(bin_of).or_else(on_path)
+    }
+
     /// Starts a server with an empty cluster.
     pub fn start(durability: Durability) -> Result<Self, Error> {
         Self::start_as(durability, None)
@@ -95,7 +80,7 @@ impl PostgresServer {
     }
 
     fn start_as(durability: Durability, primary: Option<&Self>) -> Result<Self, Error> {
-        let bin = installed().ok_or_else(|| {
+        let bin = Self::installed().ok_or_else(|| {
             let missing = "is not installed: apt-get install postgresql";
             let missing = format!("PostgreSQL {OLDEST_MAJOR} or later {missing}");
             Error::new(ErrorKind::NotFound, missing)
@@ -317,13 +302,13 @@ fn settings(durability: Durability) -> [&'static str; 6] {
     ]
 }
 
-struct User {
+pub(crate) struct User {
     uid: u32,
     gid: u32,
 }
 
 /// The user for a server that root starts; `None` for every other starter.
-fn unprivileged_user() -> Result<Option<User>, Error> {
+pub(crate) fn unprivileged_user() -> Result<Option<User>, Error> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
     }
@@ -341,13 +326,13 @@ fn unprivileged_user() -> Result<Option<User>, Error> {
     user.map(Some).ok_or_else(|| Error::other(missing))
 }
 
-fn new_folder() -> Result<PathBuf, Error> {
+pub(crate) fn new_folder() -> Result<PathBuf, Error> {
     let mut folder = tempfile::Builder::new();
     Ok(folder.prefix("florin-postgres-").tempdir()?.keep())
 }
 
 /// Writes a file that the server's user alone may read.
-fn write_private(file: &Path, content: &str, user: Option<&User>) -> Result<(), Error> {
+pub(crate) fn write_private(file: &Path, content: &str, user: Option<&User>) -> Result<(), Error> {
     fs::write(file, content)?;
     fs::set_permissions(file, Permissions::from_mode(0o600))?;
     match user {
@@ -357,7 +342,7 @@ fn write_private(file: &Path, content: &str, user: Option<&User>) -> Result<(), 
 }
 
 /// A shell of the server's user in its folder, with a pipe as standard input.
-fn shell(folder: &Path, user: Option<&User>) -> Result<Command, Error> {
+pub(crate) fn shell(folder: &Path, user: Option<&User>) -> Result<Command, Error> {
     let mut command = match user {
         None => Command::new("sh"),
         Some(user) => {
