@@ -2,6 +2,7 @@
 
 use florin_money::{Amount, CryptoCode, Currency};
 use jiff::Timestamp;
+use serde::Serialize;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use url::Url;
 
@@ -143,7 +144,8 @@ pub enum Destination {
 }
 
 /// The state of a payment, by the latest readable observation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum PaymentState {
     /// Nothing arrived.

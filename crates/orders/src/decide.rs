@@ -10,6 +10,8 @@
 //! credits the order: a payment that arrives later is reported as late.
 
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::{
@@ -28,17 +30,22 @@ pub enum DecisionKind {
     Resolve,
 }
 
-/// A decision that ended an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// An operator's decision that ended an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "DecisionRecord")]
 pub struct FinalDecision {
-    /// How it ended.
+    /// `accepted`: the operator credited the order, although the gateway has not reported a full payment. `closed`: no payment
+    /// credits it any more.
+    #[schemars(schema_with = "crate::record::words::<DecisionOutcome>")]
     pub outcome: DecisionOutcome,
     /// When it was decided.
+    #[schemars(with = "String", extend("format" = "date-time"))]
     pub at: Timestamp,
 }
 
 /// How a decision ended an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, EnumString, IntoStaticStr, VariantArray)]
+#[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum DecisionOutcome {
     /// Credited by the operator.
@@ -73,17 +80,14 @@ pub enum AttentionCause {
 
 /// Why a decision was not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum DecisionError {
-    /// The order is credited.
     #[error("the order is credited already, and an order is credited once")]
     AlreadyCredited,
-    /// The order was closed.
     #[error("the order is closed already")]
     AlreadyClosed,
-    /// Nothing about the order is open.
     #[error("nothing about this order needs a decision: its status is {}", <&str>::from(.0))]
     NothingToDecide(OrderStatus),
-    /// The gateway never reported a payment for any of its invoices.
     #[error(
         "no payment of this order was observed, so that there is none to accept: close the order, and let the customer \
          order again"

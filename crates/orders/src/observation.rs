@@ -75,17 +75,15 @@ pub struct Observation {
 
 /// Why an observation needs review.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum ReviewReason {
-    /// The attempt has no invoice.
     #[error("the attempt holds no invoice")]
     NoInvoice,
     /// The gateway does not know the invoice, before its expiry or although a payment was detected.
     #[error("the gateway does not know the invoice")]
     UnknownInvoice,
-    /// A required field is absent or empty.
     #[error("the gateway's response lacks {0}")]
     Missing(&'static str),
-    /// A field cannot be parsed: an amount, an asset.
     #[error("{0} cannot be read: {1:?}")]
     Unreadable(&'static str, String),
     /// The gateway named another address before. Only a person can decide which of the two it pays out from.
@@ -94,26 +92,19 @@ pub enum ReviewReason {
         /// What the gateway says now; it is not believed.
         status: String,
     },
-    /// A status that the specification does not list.
     #[error("unknown transaction_status {0:?}")]
     UnknownStatus(String),
-    /// The response contradicts what was asked for.
     #[error("{field} is {found:?}, and {expected:?} was requested")]
     Mismatch {
-        /// The field.
         field: &'static str,
-        /// What we asked for.
         expected: String,
-        /// The gateway's value.
         found: String,
     },
-    /// The attempt does not ask for the order's price.
     #[error("the attempt does not ask for the order's price")]
     PriceMismatch,
     /// The response asks for an amount of zero, which any payment would cover.
     #[error("the response asks for nothing: {0} is zero")]
     ZeroRequestedAmount(&'static str),
-    /// An amount exceeds the supported range.
     #[error("the amounts are out of range: {0}")]
     OutOfRange(#[from] AmountError),
 }

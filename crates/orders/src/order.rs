@@ -5,6 +5,8 @@
 
 use florin_money::{Amount, CryptoCode, Currency};
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::{
@@ -93,13 +95,17 @@ pub enum PriceSource {
     Customer,
 }
 
-/// A contradiction of a given credit. The order stays paid: the store decides what to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A contradiction of a given credit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "RevertedRecord")]
 pub struct Reverted {
     /// When it was first observed.
+    #[schemars(with = "String", extend("format" = "date-time"))]
     pub at: Timestamp,
-    /// The state that contradicts the credit. [`PaymentState::Settled`]: completed with less than
-    /// was credited.
+    /// The state that contradicts the credit: `failed`, `cancelled`, `expired`, `waiting`, `detected` or `confirming` (no
+    /// longer completed), `underpaid` (less than the price), `settled` (completed with less than was credited) or
+    /// `address_changed`.
+    #[schemars(schema_with = "crate::record::words::<PaymentState>")]
     pub payment_state: PaymentState,
 }
 

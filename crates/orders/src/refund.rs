@@ -5,23 +5,30 @@
 
 use florin_money::{Amount, CryptoCode, Rounding};
 use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{Aggregate, Attempt, AuditId, Order, Progress};
 
-/// A recorded refund. Nothing of it changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Money that the store has sent back, as it was recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "RefundRecord")]
 pub struct Refund {
     /// The id of its entry in the audit log, which names who recorded it.
+    #[serde(skip)]
     pub id: AuditId,
-    /// The asset.
-    pub crypto_code: CryptoCode,
-    /// How much of the asset was sent back.
+    /// How much was sent back, in the asset.
     pub amount_in_crypto: Amount,
-    /// What of the price it takes back, in the order's currency; zero for money that was owed.
+    /// The asset.
+    #[schemars(with = "String")]
+    pub crypto_code: CryptoCode,
+    /// What of the price it takes back, in the order's currency: zero for money that was owed, like a second payment.
     pub amount: Amount,
-    /// The transaction that sent it.
+    /// The transaction that sent it; absent if it was not named.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub transaction_hash: Option<String>,
     /// When it was recorded.
+    #[schemars(with = "String", extend("format" = "date-time"))]
     pub at: Timestamp,
 }
 
@@ -42,20 +49,16 @@ pub struct NewRefund {
 
 /// Why a refund was not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum RefundError {
-    /// The amount is zero, or more than what is left.
     #[error("write an amount above zero, and at most {0}: no more is left of what has arrived")]
     Amount(Amount),
-    /// Money of several assets arrived.
     #[error("the order was paid in several assets: name the asset")]
     SeveralAssets,
-    /// The order may still be paid.
     #[error("the order may still be paid: resolve it, and then refund")]
     Open,
-    /// A repetition with another content.
     #[error("another amount or asset is recorded for this transaction or request")]
     Recorded,
-    /// No hash of a transaction.
     #[error("a transaction has 1 to 128 letters and digits")]
     Transaction,
 }
