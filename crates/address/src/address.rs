@@ -31,8 +31,13 @@ pub fn check(asset: Asset, address: &str, network: Network) -> Result<(), Addres
         Asset::BCH => cashaddr::check(address, network),
         Asset::ETH | Asset::USDTERC20 | Asset::BNB => check_evm(address),
         _ => {
-            let coin = Coin::of(asset).ok_or(AddressError::NoRules)?;
-            check_coin(coin.prefixes(network), address)
+            let prefixes = prefixes(asset, network);
+            let (versions, hrp) = prefixes.ok_or(AddressError::NoRules)?;
+            if is_segwit(address) {
+                check_segwit(address, hrp)
+            } else {
+                check_base58(address, versions)
+            }
         }
     }
 }
@@ -51,113 +56,31 @@ pub(crate) fn same(asset: Asset, one: &str, other: &str) -> bool {
     }
 }
 
-struct Coin {
-    main: Prefixes,
-    test: Prefixes,
-    regtest: Prefixes,
-}
+/// Version bytes of `Base58Check`, of a key's hash and then of a script's, and the human-readable part of segwit addresses.
+type Prefixes = (&'static [u8], Option<&'static str>);
 
-struct Prefixes {
-    /// Version bytes of `Base58Check`: of a key's hash, then of a script's.
-    versions: &'static [u8],
-    /// Human-readable part of its segwit addresses; `None` for a coin without them.
-    hrp: Option<&'static str>,
-}
-
-/// Source: Bitcoin Core, `src/kernel/chainparams.cpp`; BIP-173.
-const BITCOIN: Coin = Coin {
-    main: Prefixes {
-        versions: &[0x00, 0x05],
-        hrp: Some("bc"),
-    },
-    test: Prefixes {
-        versions: &[0x6f, 0xc4],
-        hrp: Some("tb"),
-    },
-    regtest: Prefixes {
-        versions: &[0x6f, 0xc4],
-        hrp: Some("bcrt"),
-    },
-};
-
-/// Source: Litecoin Core, `src/chainparams.cpp`.
+/// `None` for a coin without such addresses.
 ///
-/// Its old script addresses, which begin with the `3…` and `2…` of Bitcoin's, are refused: the two
-/// coins cannot be distinguished. `Assumed:` the gateway writes the present form; a refused deposit
-/// address would disprove it.
-const LITECOIN: Coin = Coin {
-    main: Prefixes {
-        versions: &[0x30, 0x32],
-        hrp: Some("ltc"),
-    },
-    test: Prefixes {
-        versions: &[0x6f, 0x3a],
-        hrp: Some("tltc"),
-    },
-    regtest: Prefixes {
-        versions: &[0x6f, 0x3a],
-        hrp: Some("rltc"),
-    },
-};
-
-/// Source: Dogecoin Core, `src/chainparams.cpp`.
-const DOGECOIN: Coin = Coin {
-    main: Prefixes {
-        versions: &[0x1e, 0x16],
-        hrp: None,
-    },
-    test: Prefixes {
-        versions: &[0x71, 0xc4],
-        hrp: None,
-    },
-    regtest: Prefixes {
-        versions: &[0x6f, 0xc4],
-        hrp: None,
-    },
-};
-
-/// Source: developers.tron.network, "Account address format". Its test networks use the same byte.
-const TRON: Coin = Coin {
-    main: Prefixes {
-        versions: &[0x41],
-        hrp: None,
-    },
-    test: Prefixes {
-        versions: &[0x41],
-        hrp: None,
-    },
-    regtest: Prefixes {
-        versions: &[0x41],
-        hrp: None,
-    },
-};
-
-impl Coin {
-    fn of(asset: Asset) -> Option<&'static Self> {
-        match asset {
-            Asset::BTC => Some(&BITCOIN),
-            Asset::LTC => Some(&LITECOIN),
-            Asset::DOGE => Some(&DOGECOIN),
-            Asset::TRX | Asset::USDTTRC20 => Some(&TRON),
-            _ => None,
-        }
-    }
-
-    fn prefixes(&self, network: Network) -> &Prefixes {
-        match network {
-            Network::Main => &self.main,
-            Network::Test => &self.test,
-            Network::Regtest => &self.regtest,
-        }
-    }
-}
-
-fn check_coin(prefixes: &Prefixes, address: &str) -> Result<(), AddressError> {
-    if is_segwit(address) {
-        check_segwit(address, prefixes.hrp)
-    } else {
-        check_base58(address, prefixes.versions)
-    }
+/// Source: `src/kernel/chainparams.cpp` of Bitcoin Core, `src/chainparams.cpp` of Litecoin Core and of Dogecoin Core;
+/// BIP-173; developers.tron.network, "Account address format".
+///
+/// Litecoin's old script addresses, which begin with the `3…` and `2…` of Bitcoin's, are refused: the two coins cannot be
+/// distinguished. `Assumed:` the gateway writes the present form; a refused deposit address would disprove it.
+fn prefixes(asset: Asset, network: Network) -> Option<Prefixes> {
+    use Network::{Main, Regtest, Test};
+    Some(match (asset, network) {
+        (Asset::BTC, Main) => (&[0x00, 0x05], Some("bc")),
+        (Asset::BTC, Test) => (&[0x6f, 0xc4], Some("tb")),
+        (Asset::BTC, Regtest) => (&[0x6f, 0xc4], Some("bcrt")),
+        (Asset::LTC, Main) => (&[0x30, 0x32], Some("ltc")),
+        (Asset::LTC, Test) => (&[0x6f, 0x3a], Some("tltc")),
+        (Asset::LTC, Regtest) => (&[0x6f, 0x3a], Some("rltc")),
+        (Asset::DOGE, Main) => (&[0x1e, 0x16], None),
+        (Asset::DOGE, Test) => (&[0x71, 0xc4], None),
+        (Asset::DOGE, Regtest) => (&[0x6f, 0xc4], None),
+        (Asset::TRX | Asset::USDTTRC20, _) => (&[0x41], None),
+        _ => return None,
+    })
 }
 
 /// Shortest and longest text that a version byte, 20 bytes and a checksum are written as.

@@ -6,7 +6,7 @@ use florin_money::Asset;
 use miniscript::bitcoin::{PublicKey, Script};
 use sha3::{Digest as _, Keccak256};
 
-use super::{Coin, cashaddr, evm_checksummed};
+use super::{cashaddr, evm_checksummed, prefixes};
 use crate::Network;
 
 /// The address of a script of Bitcoin's family; `None` for a script that has none on the asset's chain.
@@ -16,15 +16,15 @@ pub(crate) fn of_script(asset: Asset, network: Network, script: &Script) -> Opti
         let hash = script.is_p2pkh().then(|| bytes.get(3..23))??;
         return Some(cashaddr::of_key_hash(hash, network));
     }
-    let prefixes = Coin::of(asset)?.prefixes(network);
+    let (versions, hrp) = prefixes(asset, network)?;
     match script.witness_version() {
         Some(version) => {
             let version = Fe32::try_from(version.to_num()).ok()?;
-            let hrp = Hrp::parse(prefixes.hrp?).ok()?;
+            let hrp = Hrp::parse(hrp?).ok()?;
             segwit::encode(hrp, version, bytes.get(2..)?).ok()
         }
-        None if script.is_p2pkh() => Some(base58(*prefixes.versions.first()?, bytes.get(3..23)?)),
-        None if script.is_p2sh() => Some(base58(*prefixes.versions.get(1)?, bytes.get(2..22)?)),
+        None if script.is_p2pkh() => Some(base58(*versions.first()?, bytes.get(3..23)?)),
+        None if script.is_p2sh() => Some(base58(*versions.get(1)?, bytes.get(2..22)?)),
         None => None,
     }
 }
