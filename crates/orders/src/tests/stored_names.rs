@@ -7,8 +7,8 @@ use std::str::FromStr;
 use strum::VariantArray;
 
 use crate::{
-    Abandoned, AttentionCause, DecisionKind, DecisionOutcome, EventType, Flow, PaymentState,
-    PollPriority, PriceSource,
+    Abandoned, AttentionCause, DecisionKind, DecisionOutcome, EventType, Flow, LatePayment,
+    OrderStatus, PaymentState, PollPriority, PriceSource,
 };
 
 #[track_caller]
@@ -28,6 +28,11 @@ where
 fn stored_names_never_change() {
     are_stored::<PriceSource>("catalogue store_server order_token customer");
     are_stored::<Flow>("custom hosted");
+    are_stored::<OrderStatus>(
+        "open awaiting_payment checking processing paid overpaid underpaid failed cancelled expired \
+         blocked",
+    );
+    are_stored::<LatePayment>("counted second");
     are_stored::<DecisionKind>("accept_as_paid snooze resolve");
     are_stored::<DecisionOutcome>("accepted closed");
     are_stored::<AttentionCause>(
