@@ -13,6 +13,7 @@ pub enum Network {
 
 /// Why a text is not an address that may be paid to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum AddressError {
     /// Its length, characters or structure are those of no address of this asset.
     #[error("it is not written like an address of this asset")]
@@ -20,13 +21,11 @@ pub enum AddressError {
     /// It has the form of an address, but its checksum does not match.
     #[error("its checksum does not match")]
     Checksum,
-    /// An intact address of another coin or of another network.
     #[error("it is an address of another coin or network")]
     Foreign,
     /// An intact address of a kind without keys: anyone may spend what is paid to it.
     #[error("it is of a kind that is not in use")]
     Unowned,
-    /// There are no rules here for the asset.
     #[error("addresses of this asset cannot be checked")]
     NoRules,
 }

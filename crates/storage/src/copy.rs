@@ -47,11 +47,10 @@ pub type OnCopyStep<'a> = &'a (dyn Fn(CopyStep) + Send + Sync);
 
 /// Why a database was not copied. The target is as before, and the source can be opened, unless the variant says otherwise.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum CopyError {
-    /// The target has orders already.
     #[error("the target has orders already: copy into a new database")]
     NotEmpty,
-    /// The target holds something else than was sent.
     #[error("table {0} differs from the source after it was copied; nothing was kept")]
     Differs(String),
     /// The target holds the whole copy, and the source can still be opened.
@@ -59,7 +58,6 @@ pub enum CopyError {
         "everything was copied, and the file could not be marked as copied: run the same command again before any proxy starts ({0})"
     )]
     NotMarked(StorageError),
-    /// One of the databases failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }

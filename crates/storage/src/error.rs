@@ -10,50 +10,33 @@ pub type Result<T, E = StorageError> = std::result::Result<T, E>;
 
 /// The database failed. "Not there" is never an error: that is `Ok(None)`.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum StorageError {
-    /// The database file cannot be opened.
     #[error("the database {url} cannot be opened: {reason}")]
     Open {
         /// Where it should be, as it was configured. A file's address holds no password.
         url: String,
-        /// Why not, and what to do.
         reason: String,
     },
-    /// Another process uses the database.
     #[error(
         "the database {path} is in use by another process{pid}: one process serves one file. Stop the other process, \
          or set database_url to another file"
     )]
     InUse {
-        /// The file.
         path: String,
         /// " (pid 42)", or nothing if it is not known.
         pid: String,
     },
-    /// The database was made for the other environment.
     #[error(
         "the database belongs to the environment {found}, and this proxy runs in {wanted}: \
          give each environment a separate database"
     )]
-    OtherEnvironment {
-        /// The environment of the database.
-        found: String,
-        /// The configured environment.
-        wanted: String,
-    },
-    /// A later version of Florin wrote the database.
+    OtherEnvironment { found: String, wanted: String },
     #[error(
         "a newer version of Florin wrote the database {url} (schema {found}, this version knows {known}): \
          start that version, or restore a backup from before the upgrade"
     )]
-    Newer {
-        /// The database.
-        url: String,
-        /// Its schema.
-        found: i64,
-        /// The latest schema of this version.
-        known: i64,
-    },
+    Newer { url: String, found: i64, known: i64 },
     /// The schema of a PostgreSQL database is not the one of this version. Nothing but the command changes it.
     #[error(
         "the database {url} has schema {found}, and this version needs {known}: run `florin-proxy migrate` with the \
@@ -64,10 +47,9 @@ pub enum StorageError {
         url: String,
         /// Its schema; 0 for none.
         found: i64,
-        /// The schema of this version.
         known: i64,
     },
-    /// The database was restored on a server that has counted fewer transactions than the events name.
+    /// It was restored on a server that has counted fewer transactions than the events name.
     #[error(
         "the database {url} was restored from a dump, and its events need new places in their list: run \
          `florin-proxy migrate` with the same configuration"
@@ -76,66 +58,46 @@ pub enum StorageError {
         /// The database, without its password.
         url: String,
     },
-    /// The file was copied into another database.
     #[error(
         "the database {url} was copied to {to}: set database_url to that one. This file is as it was when it was copied"
     )]
     Moved {
-        /// The file.
         url: String,
         /// Where its orders are, without a password.
         to: String,
     },
-    /// The database server cannot be reached, or the connection was lost.
     #[error("the database server cannot be reached: {0}")]
     Unreachable(String),
-    /// The primary waits for a synchronous standby that is not there.
     #[error(
         "no synchronous standby of the database server is connected (synchronous_standby_names = {0:?}): no commit ends"
     )]
     NoStandby(String),
-    /// The schema could not be brought up to date.
     #[error("the database could not be migrated: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
     /// The file under the path is not the one that was opened, or it is damaged.
     #[error("{0}")]
     File(#[from] FileFault),
-    /// A statement failed: the disk is full, the file went away, the database is locked.
     #[error("the database failed: {0}")]
     Database(#[from] sqlx::Error),
     /// What several callers waited for failed: the commit of their transactions, or their query.
     #[error(transparent)]
     Shared(std::sync::Arc<StorageError>),
-    /// A row cannot be parsed.
     #[error("the database holds {0}, which is not readable")]
     Corrupt(String),
 }
 
 /// The file is not, or not any more, the database that this process opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum FileFault {
-    /// The file is not under its path any more.
     #[error("the database file {0} was deleted or moved")]
     Gone(String),
-    /// The path names another file.
     #[error("the database file {0} was replaced by another file")]
     Replaced(String),
-    /// The disk does not return it.
     #[error("the database file {path} cannot be read: disk I/O error: {error}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// The error of the operating system.
-        error: String,
-    },
-    /// The content is not a database, or is damaged.
+    Unreadable { path: String, error: String },
     #[error("the database file {path} is damaged: {found}")]
-    Damaged {
-        /// The file.
-        path: String,
-        /// What a check found.
-        found: String,
-    },
+    Damaged { path: String, found: String },
 }
 
 /// Why nothing can be stored at present.
@@ -265,52 +227,39 @@ fn postgres_outage(code: &str) -> Option<Outage> {
 
 /// Why an order was not opened.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum OpenError {
-    /// The reference names an order of another price.
     #[error("the reference already names {} of {} {}", .0.id, .0.terms.amount, .0.terms.currency)]
     Conflict(Box<Order>),
-    /// The database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
 /// Why an attempt was not opened with its invoice.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum OpenAttemptError {
-    /// Another attempt holds an invoice of this id.
     #[error("invoice {invoice} belongs to order {order} already")]
-    InvoiceTaken {
-        /// The gateway's id.
-        invoice: InvoiceId,
-        /// The order of the attempt that holds it.
-        order: OrderId,
-    },
-    /// The database failed.
+    InvoiceTaken { invoice: InvoiceId, order: OrderId },
     #[error(transparent)]
     Storage(#[from] StorageError),
 }
 
 /// Why an operation on an order was refused.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum OrderOperationError {
-    /// There is no such order.
     #[error("there is no order {0}")]
     NoOrder(OrderId),
-    /// The order's status does not allow it.
     #[error("the order is {}: it takes no {event}", <&str>::from(*.from))]
     Closed {
-        /// The order's status.
         from: OrderStatus,
-        /// The refused operation.
         event: &'static str,
     },
-    /// The limit of attempts per minute is reached.
     #[error("too many attempts were begun for this order in the last minute")]
     TooMany,
-    /// Another attempt is being opened at this moment.
     #[error("another attempt is being opened for this order")]
     InProgress,
-    /// The database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }

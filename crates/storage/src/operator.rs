@@ -72,25 +72,17 @@ pub struct NewDecision {
 
 /// Why a decision was not carried out, or a refund not recorded.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum DecideError {
     /// There is no such order, or none that the person may see.
     #[error("there is no order {0}")]
     NoOrder(OrderId),
-    /// The order changed after the operator saw it.
     #[error("the order has changed: it has version {found}, and you saw version {seen}")]
-    Changed {
-        /// The version that the operator saw.
-        seen: u64,
-        /// The order's version.
-        found: u64,
-    },
-    /// The order's state does not allow it.
+    Changed { seen: u64, found: u64 },
     #[error(transparent)]
     Refused(#[from] DecisionError),
-    /// The order's payments do not allow the refund.
     #[error(transparent)]
     Refund(#[from] RefundError),
-    /// The database failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
 }

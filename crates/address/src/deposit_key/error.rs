@@ -1,5 +1,6 @@
 /// Why a text is no key that deposits may be received with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum KeyError {
     /// What kind of secret it holds.
     #[error(
@@ -16,28 +17,23 @@ pub enum KeyError {
         "it is a key of the main network: write the key of the test network, which begins with tpub, upub or vpub"
     )]
     OfMain,
-    /// Its prefix belongs to another coin.
     #[error(
         "its prefix is one of another coin or of a wallet with several signers: write an output descriptor with the keys as xpub or tpub"
     )]
     Prefix,
-    /// The script is not known.
     #[error(
         "the key alone does not say which addresses the wallet makes, and the wallet finds no coins at others: write \
          wpkh(KEY), sh(wpkh(KEY)), tr(KEY) or pkh(KEY), as the wallet's output descriptor does"
     )]
     Unsaid,
-    /// A script that this asset's wallets do not make.
     #[error(
         "wallets of this asset make no addresses of this script: write the extended public key alone"
     )]
     Script,
-    /// A key without a chain code.
     #[error(
         "it holds a public key with one address, and each invoice needs its own: write an extended public key, which begins with xpub"
     )]
     Single,
-    /// A step that needs the private key.
     #[error(
         "its path has a hardened step behind the key, which only a private key derives: write the account's public key and /0/* behind it"
     )]
@@ -47,22 +43,18 @@ pub enum KeyError {
         "its path is not the one of receiving addresses: write /0/* behind the account's key, or nothing"
     )]
     Path,
-    /// A key below an account's.
     #[error(
         "it is the key of a branch of the account, where the wallet would find no coins: write the account's key"
     )]
     Branch,
-    /// The checksum behind `#`.
     #[error(
         "the checksum of the descriptor does not match: copy it again, or leave out # and what follows"
     )]
     Checksum,
-    /// Anything else.
     #[error(
         "it is no output descriptor and no extended public key, or a character of it is wrong: copy it from the wallet again"
     )]
     Malformed,
-    /// No rules for the asset.
     #[error("addresses of this asset cannot be derived")]
     NoRules,
 }

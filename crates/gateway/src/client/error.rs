@@ -57,14 +57,12 @@ pub enum CallError {
 
 /// What is wrong with a response, or with its absence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum AmbiguousOutcome {
-    /// The deadline passed.
     #[error("no whole response in time")]
     TimedOut,
-    /// The connection ended before the response did.
     #[error("the connection broke: {0}")]
     Truncated(String),
-    /// The response exceeds the size limit.
     #[error(
         "the response is larger than {} bytes",
         super::transport::MAX_ANSWER_BYTES

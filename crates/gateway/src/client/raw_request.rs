@@ -84,23 +84,20 @@ pub struct RawRequest {
 
 /// A call that is not passed on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum RawRequestError {
-    /// The body is not JSON.
     #[error("the body is not JSON: {0}")]
     NotJson(String),
-    /// The body is too long.
     #[error("the body has more than {MAX_RAW_BODY_BYTES} bytes")]
     TooLarge,
     /// The endpoint takes a body and there is none, or the other way round.
     #[error("{0}")]
     Body(&'static str),
-    /// The query is too long, or has characters that an address writes percent-encoded.
     #[error("the query is longer than {MAX_QUERY_BYTES} bytes or not percent-encoded")]
     Query,
     /// The call names another merchant, or one in a way that is not understood.
     #[error("the call names another merchant than {0}")]
     OtherMerchant(String),
-    /// A merchant can be named in a JSON object only.
     #[error("the body must be a JSON object, so that the merchant can be named in it")]
     NotAnObject,
 }
