@@ -2,10 +2,11 @@
 //! permits.
 
 use core::time::Duration;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use parking_lot::Mutex;
 
 use super::error::Outcome;
 use super::limits::{Grant, Limits, Priority, Recorded, Rules};
@@ -80,7 +81,7 @@ impl MemoryRow {
 #[async_trait]
 impl AccountRow for MemoryRow {
     async fn read(&self) -> Result<AccountState, AccountRowError> {
-        let row = self.row.lock().unwrap_or_else(PoisonError::into_inner);
+        let row = self.row.lock();
         Ok(AccountState {
             state: Some(row.0.clone()),
             version: row.1,
@@ -89,7 +90,7 @@ impl AccountRow for MemoryRow {
     }
 
     async fn change(&self, step: AccountStep) -> Result<i64, AccountRowError> {
-        let mut row = self.row.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut row = self.row.lock();
         if let Some(new) = step(Some(&row.0), self.clock.now()) {
             *row = (new.state, row.1 + 1);
         }
@@ -154,7 +155,7 @@ impl Change {
             recorded,
             permits,
         };
-        *self.done.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
+        *self.done.lock() = Some(done);
         new
     }
 }

@@ -3,10 +3,10 @@
 
 use core::time::Duration;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
+use parking_lot::Mutex;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret as _;
 use url::Url;
@@ -158,7 +158,7 @@ impl SingleFlight {
         id: &InvoiceId,
         ask: impl FnOnce() -> PendingResponse,
     ) -> Shared<PendingResponse> {
-        let mut in_flight = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut in_flight = self.0.lock();
         let under_way = in_flight.get(id).and_then(WeakShared::upgrade);
         if let Some(request) = under_way.filter(|request| request.peek().is_none()) {
             return request;

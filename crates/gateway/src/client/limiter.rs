@@ -15,11 +15,12 @@
 
 use core::time::Duration;
 use std::mem;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt as _;
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
@@ -164,7 +165,7 @@ impl Limiter {
     pub(super) async fn acquire(self: &Arc<Self>, priority: Priority) -> Result<Permit, CallError> {
         let began = self.clock.now();
         let (reply, response) = oneshot::channel();
-        self.state().queue.permits.push((priority, reply));
+        self.state.lock().queue.permits.push((priority, reply));
         self.start_change();
         let grant = answer(response)
             .await
@@ -193,7 +194,7 @@ impl Limiter {
     /// Waits until every outcome of this process is stored, or could not be stored.
     pub(super) async fn flush(self: &Arc<Self>) {
         let (reply, response) = oneshot::channel();
-        self.state().queue.flushes.push(reply);
+        self.state.lock().queue.flushes.push(reply);
         self.start_change();
         // Without a response nothing waits any more.
         answer(response).await;
@@ -216,20 +217,20 @@ impl Limiter {
     fn add_outcome(self: &Arc<Self>, grant: Grant, outcome: Outcome) {
         let is_urgent = outcome.is_urgent() || self.runtime.is_none();
         self.push(grant, outcome, None);
-        if is_urgent || self.state().view.limits.is_waiting_for_outcomes() {
+        if is_urgent || self.state.lock().view.limits.is_waiting_for_outcomes() {
             self.start_change();
         }
     }
 
     /// Reads from the last view, by the row's clock.
     fn read<T>(&self, of: impl FnOnce(&Limits, Timestamp) -> T) -> T {
-        let state = self.state();
+        let state = self.state.lock();
         of(&state.view.limits, state.view.now(self.clock.now()))
     }
 
     fn push(&self, grant: Grant, outcome: Outcome, reply: Option<oneshot::Sender<Recorded>>) {
         let at = self.clock.now();
-        self.state().queue.outcomes.push(WaitingOutcome {
+        self.state.lock().queue.outcomes.push(WaitingOutcome {
             grant,
             outcome,
             at,
@@ -239,7 +240,7 @@ impl Limiter {
 
     /// Stores what waits; else reads what the other processes have stored.
     async fn refresh(self: &Arc<Self>) {
-        let is_idle = self.state().queue.outcomes.is_empty();
+        let is_idle = self.state.lock().queue.outcomes.is_empty();
         if !is_idle || !self.is_configured.load(Ordering::Relaxed) {
             return self.flush().await;
         }
@@ -249,12 +250,12 @@ impl Limiter {
         let limits = found.state.as_deref().and_then(parsed);
         if let Some(limits) = limits {
             let ahead = found.now.duration_since(self.clock.now());
-            self.state().view.see(limits, found.version, ahead);
+            self.state.lock().view.see(limits, found.version, ahead);
         }
     }
 
     fn start_change(self: &Arc<Self>) {
-        if mem::replace(&mut self.state().is_changing, true) {
+        if mem::replace(&mut self.state.lock().is_changing, true) {
             return;
         }
         let running = Running(self.clone());
@@ -273,7 +274,7 @@ impl Limiter {
 
     /// What waits, or `None` after the last change. After one that failed, outcomes wait for the next call or refresh.
     fn next_queue(&self, is_stored: bool) -> Option<Queue> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.is_changing =
             state.queue.is_awaited() || is_stored && !state.queue.outcomes.is_empty();
         state.is_changing.then(|| mem::take(&mut state.queue))
@@ -289,8 +290,7 @@ impl Limiter {
             .row
             .change(Arc::new(move |state, now| step.apply(state, now)))
             .await;
-        let done = change.done.lock();
-        let done = done.unwrap_or_else(PoisonError::into_inner).take();
+        let done = change.done.lock().take();
         match (stored, done) {
             (Ok(version), Some(done)) => {
                 self.respond(queue, done, version);
@@ -330,7 +330,7 @@ impl Limiter {
     fn respond(&self, queue: Queue, done: Done, version: i64) {
         self.is_configured.store(true, Ordering::Relaxed);
         let ahead = done.now.duration_since(self.clock.now());
-        self.state().view.see(done.limits, version, ahead);
+        self.state.lock().view.see(done.limits, version, ahead);
         for (waiting, recorded) in queue.outcomes.into_iter().zip(done.recorded) {
             for event in &recorded.events {
                 event.log();
@@ -352,7 +352,7 @@ impl Limiter {
 
     /// The database is away: no permits; this process keeps the outcomes until it returns, and observes them meanwhile.
     fn refuse(&self, queue: Queue, error: &AccountRowError) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let now = state.view.now(self.clock.now());
         let mut kept = queue.outcomes;
         for waiting in &mut kept {
@@ -373,11 +373,6 @@ impl Limiter {
             let _ = reply.send(Err(CallError::NoLimits(error.to_string())));
         }
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        // Every change of the state is a whole one, so a panic elsewhere leaves nothing half done.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Waits for the answer of a change. That of a row in memory is there already, and taking it never
@@ -395,7 +390,7 @@ struct Running(Arc<Limiter>);
 impl Drop for Running {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.state().is_changing = false;
+            self.0.state.lock().is_changing = false;
         }
     }
 }

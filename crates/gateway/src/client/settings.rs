@@ -1,11 +1,12 @@
 //! The parts of a client: settings, the keys in force, a clock and randomness.
 
 use core::time::Duration;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret as _, SecretString};
 use url::{Host, Url};
@@ -70,22 +71,17 @@ impl SigningKeys {
     }
 
     pub(super) fn current(&self) -> Arc<SigningKey> {
-        self.lock().clone()
+        self.0.lock().clone()
     }
 
     /// Signs later calls with these. The same credentials stay as they are.
     pub(super) fn replace(&self, credentials: &Credentials) -> Result<(), SettingsError> {
         let next = SigningKey::new(credentials)?;
-        let mut current = self.lock();
+        let mut current = self.0.lock();
         if !current.is_same(&next) {
             *current = Arc::new(next);
         }
         Ok(())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Arc<SigningKey>> {
-        // Every change is a whole one, so a panic elsewhere leaves nothing half done.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -169,17 +165,14 @@ pub trait Random: Send + Sync {
 
 /// Settings that no client can work with.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
 pub enum SettingsError {
-    /// The base address is neither https nor http to this machine.
     #[error("the base address must be https, or http to this machine")]
     NotHttps,
-    /// The base address carries a user, a query or a fragment.
     #[error("the base address must be scheme, host, port and path alone")]
     NotPlain,
-    /// The API key cannot be sent in a header.
     #[error("the API key has characters that no header may have")]
     ApiKey,
-    /// The machine's certificates or TLS cannot be set up.
     #[error("TLS cannot be set up")]
     Tls(#[source] reqwest::Error),
 }

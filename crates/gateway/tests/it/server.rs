@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -17,6 +17,7 @@ use florin_gateway_client::{
 };
 use florin_money::{AmountText, CryptoCode};
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
@@ -44,7 +45,7 @@ impl Server {
     pub(crate) async fn start(responses: impl IntoIterator<Item = CannedResponse>) -> Self {
         let responses: Mutex<VecDeque<CannedResponse>> =
             Mutex::new(responses.into_iter().collect());
-        Self::with(move |_| next(&mut responses.lock().expect("no test panics in here"))).await
+        Self::with(move |_| next(&mut responses.lock())).await
     }
 
     /// Serves what `respond` makes of each request.
@@ -64,7 +65,7 @@ impl Server {
                     body,
                 };
                 let response = respond(&request);
-                log.lock().expect("no test panics in here").push(request);
+                log.lock().push(request);
                 response
             };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
@@ -85,7 +86,7 @@ impl Server {
     }
 
     pub(crate) fn seen(&self) -> Vec<RecordedRequest> {
-        self.seen.lock().expect("no test panics in here").clone()
+        self.seen.lock().clone()
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -208,12 +209,12 @@ impl HandClock {
     }
 
     pub(crate) fn pass(&self, time: Duration) {
-        self.0.lock().expect("no test panics in here").0 += time;
+        self.0.lock().0 += time;
     }
 
     /// What was slept so far, in milliseconds.
     pub(crate) fn slept_ms(&self) -> Vec<u128> {
-        let state = self.0.lock().expect("no test panics in here");
+        let state = self.0.lock();
         state.1.iter().map(Duration::as_millis).collect()
     }
 }
@@ -221,12 +222,12 @@ impl HandClock {
 #[async_trait]
 impl Clock for HandClock {
     fn now(&self) -> Timestamp {
-        self.0.lock().expect("no test panics in here").0
+        self.0.lock().0
     }
 
     async fn sleep(&self, time: Duration) {
         self.pass(time);
-        self.0.lock().expect("no test panics in here").1.push(time);
+        self.0.lock().1.push(time);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Several processes share the limits of their account in one row. The row's clock is hours ahead of theirs.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -10,6 +10,7 @@ use florin_gateway_client::{
     NonceRule, PaymentGateway as _, Priority, Settings,
 };
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::server::{CannedResponse, Largest, Server, settings};
@@ -93,12 +94,12 @@ impl Row {
     }
 
     fn changes(&self) -> usize {
-        let durable = self.shared.durable.lock().expect("no test panics in here");
+        let durable = self.shared.durable.lock();
         durable.len()
     }
 
     fn is_durable(&self) -> bool {
-        let durable = self.shared.durable.lock().expect("no test panics in here");
+        let durable = self.shared.durable.lock();
         *durable.last().expect("there was a change")
     }
 
@@ -132,10 +133,7 @@ impl AccountRow for Row {
         if let Some(new) = step(row.0.as_deref(), now) {
             *row = (Some(new.state), row.1 + 1);
             let durable = &self.shared.durable;
-            durable
-                .lock()
-                .expect("no test panics in here")
-                .push(new.is_durable);
+            durable.lock().push(new.is_durable);
         }
         match self.shared.takes.load(Ordering::SeqCst) {
             0 => {}

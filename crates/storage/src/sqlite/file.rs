@@ -5,9 +5,9 @@ use std::io::{ErrorKind, Seek as _, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use sqlx::sqlite::SqliteConnectOptions;
 
 use crate::{FileFault, Result, StorageError};
@@ -101,8 +101,7 @@ impl DatabaseFile {
 
     /// Lets another process have the file, after the last connection was closed.
     pub(super) fn release(&self) {
-        let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        *lock = None;
+        *self.lock.lock() = None;
     }
 
     pub(super) fn length(&self) -> u64 {
@@ -125,39 +124,31 @@ impl DatabaseFile {
     }
 
     pub(super) fn record_wal(&self) {
-        *self.wal() = identity(&beside(&self.path, "-wal")).ok();
+        *self.wal.lock() = identity(&beside(&self.path, "-wal")).ok();
     }
 
     /// The last connection that closes deletes the journal.
     pub(super) fn forget_wal(&self) {
-        *self.wal() = None;
-    }
-
-    fn wal(&self) -> std::sync::MutexGuard<'_, Option<Identity>> {
-        self.wal.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.wal.lock() = None;
     }
 
     /// Records that its content is damaged: nothing more is written until a check finds it sound.
     pub(super) fn record_damage(&self, found: String) {
-        self.damage().found = Some(found);
+        self.damage.lock().found = Some(found);
     }
 
     /// Returns `true` if its content should be checked again now, by this caller alone.
     pub(super) fn begin_recheck(&self) -> bool {
-        let mut damage = self.damage();
+        let mut damage = self.damage.lock();
         damage.found.is_some() && !std::mem::replace(&mut damage.is_rechecked, true)
     }
 
     /// Records the result of that check: what is wrong, or that the content is sound again.
     pub(super) fn end_recheck(&self, found: Option<String>) {
-        *self.damage() = Damage {
+        *self.damage.lock() = Damage {
             found,
             is_rechecked: false,
         };
-    }
-
-    fn damage(&self) -> std::sync::MutexGuard<'_, Damage> {
-        self.damage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Checks that the path still names the file that was claimed, and that it still begins like a database.
@@ -169,11 +160,11 @@ impl DatabaseFile {
         let begin = begins_like_a_database(&self.handle);
         let begins_well = begin.map_err(|error| unreadable(&self.path, &error))?;
         let path = self.path.display().to_string();
-        if let Some(found) = self.damage().found.clone() {
+        if let Some(found) = self.damage.lock().found.clone() {
             return Err(FileFault::Damaged { path, found });
         }
         named(&self.path, self.identity)?;
-        if let Some(wal) = *self.wal() {
+        if let Some(wal) = *self.wal.lock() {
             named(&beside(&self.path, "-wal"), wal)?;
         }
         if self.length() > 0 && !begins_well {

@@ -12,8 +12,9 @@
 
 use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex as BlockingMutex;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, Executor as _, SqliteConnection};
 use tokio::sync::{Mutex, OwnedMutexGuard, watch};
@@ -32,12 +33,11 @@ struct Shared {
     options: SqliteConnectOptions,
     file: Arc<DatabaseFile>,
     failure: Failure,
-    commits: std::sync::Mutex<Commits>,
+    commits: BlockingMutex<Commits>,
 }
 
 /// Why the latest commit failed; none while commits succeed.
-#[derive(Clone, Debug, Default)]
-struct Failure(Arc<std::sync::Mutex<Option<Arc<StorageError>>>>);
+type Failure = watch::Sender<Option<Arc<StorageError>>>;
 
 #[derive(Debug)]
 struct WriterState {
@@ -106,24 +106,24 @@ impl Writer {
             options,
             file,
             failure,
-            commits: std::sync::Mutex::default(),
+            commits: BlockingMutex::default(),
         }))
     }
 
     /// Why the latest commit failed for want of a database; `None` while commits succeed.
     pub(super) fn failure(&self) -> Option<Arc<StorageError>> {
-        self.0.failure.get()
+        self.0.failure.borrow().clone()
     }
 
     pub(super) fn commits(&self) -> Commits {
-        *self.0.commits()
+        *self.0.commits.lock()
     }
 
     pub(super) async fn begin(&self) -> Result<WriteTransaction> {
         let asked = Instant::now();
         let state = self.0.state.clone().lock_owned().await;
         let shared = self.0.clone();
-        shared.commits().waited += asked.elapsed();
+        shared.commits.lock().waited += asked.elapsed();
         // A separate task: a caller that gives up leaves no statement half done.
         finish(tokio::spawn(async move { shared.begin(state).await })).await?
     }
@@ -167,25 +167,7 @@ async fn finish<T>(task: tokio::task::JoinHandle<T>) -> Result<T> {
         .map_err(|_| StorageError::Database(sqlx::Error::PoolClosed))
 }
 
-impl Failure {
-    fn get(&self) -> Option<Arc<StorageError>> {
-        self.slot().clone()
-    }
-
-    fn set(&self, failure: Option<Arc<StorageError>>) {
-        *self.slot() = failure;
-    }
-
-    fn slot(&self) -> std::sync::MutexGuard<'_, Option<Arc<StorageError>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Shared {
-    fn commits(&self) -> std::sync::MutexGuard<'_, Commits> {
-        self.commits.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     async fn begin(
         self: Arc<Self>,
         state: OwnedMutexGuard<WriterState>,
@@ -194,7 +176,7 @@ impl Shared {
         let begun = self.try_begin(state).await;
         begun.map_err(|error| {
             let error = Arc::new(error);
-            failure.set(Some(error.clone()));
+            failure.send_replace(Some(error.clone()));
             StorageError::Shared(error)
         })
     }
@@ -255,7 +237,7 @@ impl Shared {
         let committed = committed.and_then(|()| Ok(self.file.verify()?));
         match committed {
             Ok(()) => {
-                self.commits().count(transactions, elapsed);
+                self.commits.lock().count(transactions, elapsed);
                 state.end_batch(Outcome::Committed);
             }
             Err(error) => {
@@ -303,7 +285,7 @@ impl WriterState {
 
     fn end_batch(&mut self, outcome: Outcome) {
         if let Some(batch) = self.batch.take() {
-            self.failure.set(match &outcome {
+            self.failure.send_replace(match &outcome {
                 Outcome::Failed(error) => Some(error.clone()),
                 Outcome::Committed | Outcome::Pending => None,
             });
