@@ -233,6 +233,8 @@ with_faults! {
     async fn staff_session(&self, session: TokenHash, now: Timestamp) -> Result<Option<StaffAccess>>;
     async fn end_staff_session(&self, session: TokenHash) -> Result<()>;
     async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64>;
+    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()>;
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>>;
 }
 
 with_faults! {
@@ -313,8 +315,6 @@ with_faults! {
 with_faults! {
     SharedStorage;
     async fn totals(&self) -> Result<Totals>;
-    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()>;
-    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>>;
     async fn check_database(&self) -> Result<()>;
     async fn check_writing(&self, now: Timestamp) -> Result<()>;
     {

@@ -1,5 +1,5 @@
-//! What is kept for a time: prices, client tokens, requests with an idempotency key, and the links and sessions of stores'
-//! staff.
+//! What is kept for a time: prices, client tokens, requests with an idempotency key, the links and sessions of stores' staff,
+//! and the widget's files.
 
 use async_trait::async_trait;
 use florin_orders::{OrderId, Snapshot, StoreId, TokenHash};
@@ -72,6 +72,17 @@ pub struct StaffAccess {
     pub may_decide: bool,
     /// How long the session lasts after the link was opened.
     pub session: SignedDuration,
+}
+
+/// A file whose name changes with its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StaticFile {
+    /// Its name.
+    pub name: String,
+    /// The content.
+    pub whole: Vec<u8>,
+    /// The content, compressed with brotli.
+    pub brotli: Option<Vec<u8>>,
 }
 
 /// Storage of what is kept for a time. Each method is one transaction.
@@ -165,4 +176,11 @@ pub trait ExpiringStorage: Send + Sync + std::fmt::Debug {
 
     /// Deletes a batch of expired links and sessions. Returns their number; 0 if none is left.
     async fn delete_expired_staff_access(&self, now: Timestamp) -> Result<u64>;
+
+    /// Keeps the files of this process's version for processes of other versions, at the same time or later, and deletes those
+    /// that no process has kept for 30 days.
+    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()>;
+
+    /// A file that a process of another version has kept.
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>>;
 }

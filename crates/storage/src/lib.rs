@@ -49,7 +49,7 @@ pub use error::{
 };
 pub use expiring::{
     Claim, ExpiringStorage, Fingerprint, MAX_STAFF_ACCESS_PER_STORE, PriceList, RequestId,
-    StaffAccess, StoredResponse, TokenGrant,
+    StaffAccess, StaticFile, StoredResponse, TokenGrant,
 };
 pub use limits::{DELAY_REPORT, LeaseClock, MAX_DELIVERIES_PER_WEBHOOK, PROBE_INTERVAL};
 pub use operator::{
@@ -63,7 +63,7 @@ pub use postgres::{
 };
 pub use shared::{
     ChangeListener, Changed, Commits, LimitKey, OrderVersion, Outbox, PoolState, ServerState,
-    SharedStorage, Standbys, StaticFile, Totals,
+    SharedStorage, Standbys, Totals,
 };
 pub use sqlite::SqliteStorage;
 pub use traits::{

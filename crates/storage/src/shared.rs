@@ -1,4 +1,4 @@
-//! State that the processes on one database share besides orders: announcements, files, limits and totals.
+//! State that the processes on one database share besides orders: announcements, limits and totals.
 
 use std::fmt;
 use std::time::Duration;
@@ -42,17 +42,6 @@ pub trait ChangeListener: Send + fmt::Debug {
     /// # Errors
     /// The connection was lost. A connection that is silently dead is noticed within 7 seconds.
     async fn next(&mut self) -> Result<Changed>;
-}
-
-/// A file whose name changes with its content.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StaticFile {
-    /// Its name.
-    pub name: String,
-    /// The content.
-    pub whole: Vec<u8>,
-    /// The content, compressed with brotli.
-    pub brotli: Option<Vec<u8>>,
 }
 
 /// What a limit counts by: a digest, so that a dump of the database lists no addresses of customers.
@@ -166,13 +155,6 @@ pub trait SharedStorage: fmt::Debug + Send + Sync {
     async fn share_delay(&self, _is_delayed: bool, _now: Timestamp) -> Result<bool> {
         Ok(false)
     }
-
-    /// Keeps the files of this process's version for processes of other versions, at the same time or later, and deletes those
-    /// that no process has kept for 30 days.
-    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()>;
-
-    /// A file that a process of another version has kept.
-    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>>;
 
     /// Totals for the operator. Costs a few rows for each store, however many orders there are.
     async fn totals(&self) -> Result<Totals>;

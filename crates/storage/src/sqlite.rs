@@ -64,7 +64,7 @@ pub(crate) use self::open::check_database;
 pub(crate) use self::writer::WriteTransaction;
 use self::writer::Writer;
 use crate::limits::LeaseHolder;
-use crate::{Outage, Result, SharedStorage, StaticFile, StorageError, Totals};
+use crate::{Outage, Result, SharedStorage, StorageError, Totals};
 
 /// Storage in one SQLite file.
 #[derive(Clone, Debug)]
@@ -126,17 +126,6 @@ impl SharedStorage for SqliteStorage {
     /// The lock beside the file refuses a second process.
     fn has_other_writers(&self) -> bool {
         false
-    }
-
-    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()> {
-        let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.holder.clock(now));
-        transaction!(self, Repeat, [files], |tx| expiring::keep_static_files(
-            tx, &files, clock
-        ))
-    }
-
-    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>> {
-        read!(self, |reader| expiring::static_file(reader, name))
     }
 
     async fn totals(&self) -> Result<Totals> {

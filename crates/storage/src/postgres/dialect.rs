@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use florin_orders::{Event, EventId, StoreId};
+use florin_orders::{EventId, StoreId};
 use jiff::Timestamp;
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
@@ -144,7 +144,7 @@ pub(super) async fn event_page(
     store: &StoreId,
     after: Option<&EventId>,
     limit: u32,
-) -> Result<Option<Vec<Event>>> {
+) -> Result<Option<Vec<Row>>> {
     let (tx, position) = match after {
         None => ("0".to_owned(), 0),
         Some(after) => {
@@ -171,11 +171,7 @@ pub(super) async fn event_page(
     .bind(i64::from(limit))
     .fetch_all(connection)
     .await?;
-    found
-        .iter()
-        .map(rows::event)
-        .collect::<Result<_, _>>()
-        .map(Some)
+    Ok(Some(found))
 }
 
 /// The transaction below which all have ended. Waits a little, so that what was committed before the call is below it.

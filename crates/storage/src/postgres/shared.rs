@@ -12,12 +12,12 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
 use super::dead_connections::no_response;
-use super::{PostgresStorage, announcements, expiring, operator};
+use super::{PostgresStorage, announcements, operator};
 use crate::limits::{BATCH, milliseconds};
 use crate::rows::{Record as _, Time};
 use crate::{
     ChangeListener, Changed, Commits, DELAY_REPORT, LimitKey, OrderVersion, PoolState, Result,
-    ServerState, SharedStorage, Standbys, StaticFile, StorageError, Totals,
+    ServerState, SharedStorage, Standbys, StorageError, Totals,
 };
 
 /// Readiness fails within five seconds, and says that the server does not answer.
@@ -148,17 +148,6 @@ impl SharedStorage for PostgresStorage {
             let elsewhere = sqlx::query_scalar(elsewhere).bind(&*holder).bind(clock);
             Ok(elsewhere.fetch_one(&mut **tx).await?)
         })
-    }
-
-    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()> {
-        let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.holder.clock(now));
-        transaction!(self, Repeat, [files], |tx| expiring::keep_static_files(
-            tx, &files, clock
-        ))
-    }
-
-    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>> {
-        read!(self, |reader| expiring::static_file(reader, name))
     }
 
     async fn totals(&self) -> Result<Totals> {

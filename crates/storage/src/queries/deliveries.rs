@@ -8,7 +8,7 @@ use super::dialect::{self, Connection, Store, Transaction, statements};
 use super::outbox;
 use crate::limits::{
     Lease, MAX_DELIVERIES_PER_WEBHOOK, MONEY, OTHER, PROBE_INTERVAL, RESERVED_FOR_MONEY,
-    RESTART_BATCH, milliseconds,
+    milliseconds,
 };
 use crate::rows::{self, Time, without_nul};
 use crate::{
@@ -24,9 +24,11 @@ impl DeliveryStorage for Store {
         after: Option<&EventId>,
         limit: u32,
     ) -> Result<Option<Vec<Event>>> {
-        read!(self, |reader| dialect::event_page(
+        let page = read!(self, |reader| dialect::event_page(
             reader, store, after, limit
-        ))
+        ))?;
+        page.map(|found| found.iter().map(rows::event).collect())
+            .transpose()
     }
 
     async fn set_webhooks(
@@ -124,13 +126,13 @@ impl DeliveryStorage for Store {
     }
 
     async fn enable_endpoint(&self, endpoint: &Endpoint, now: Timestamp) -> Result<bool> {
-        if !read!(self, |reader| is_disabled(reader, endpoint))? {
+        if !read!(self, |reader| outbox::is_disabled(reader, endpoint))? {
             return Ok(false);
         }
         // Nothing is delivered meanwhile: the endpoint is enabled last.
         let mut after = 0;
         loop {
-            let last = transaction!(self, Repeat, [endpoint], |tx| restart(
+            let last = transaction!(self, Repeat, [endpoint], |tx| outbox::restart(
                 tx, &endpoint, after, now
             ))?;
             match last {
@@ -195,7 +197,7 @@ async fn due(
     lease: &Lease,
     limit: u32,
 ) -> Result<Vec<DueDelivery>> {
-    if is_disabled(tx, endpoint).await? {
+    if outbox::is_disabled(tx, endpoint).await? {
         return Ok(Vec::new());
     }
     let (accepted_at, probe_at) = outbox::lock_endpoint(tx, endpoint).await?;
@@ -465,46 +467,6 @@ async fn belongs_to(connection: &mut Connection, store: &StoreId, event: &EventI
         .bind(event.as_str())
         .bind(store.as_str());
     Ok(known.fetch_one(connection).await?)
-}
-
-async fn is_disabled(tx: &mut Connection, endpoint: &Endpoint) -> Result<bool> {
-    let disabled =
-        "SELECT EXISTS (SELECT 1 FROM disabled_endpoints WHERE store_id = $1 AND webhook = $2)";
-    let disabled = sqlx::query_scalar(disabled)
-        .bind(endpoint.store.as_str())
-        .bind(endpoint.webhook.as_str());
-    Ok(disabled.fetch_one(tx).await?)
-}
-
-/// Gives a batch of the pending events behind the position `after` all their retries, from now on. Returns the position of the
-/// last; `None` if none was left, and the endpoint is enabled.
-async fn restart(
-    tx: &mut Connection,
-    endpoint: &Endpoint,
-    after: i64,
-    now: Timestamp,
-) -> Result<Option<i64>> {
-    let last: Option<i64> = sqlx::query_scalar(
-        "SELECT max(position) FROM (SELECT position FROM outbox
-             WHERE state = 'pending' AND store_id = $1 AND webhook = $4 AND position > $2
-             ORDER BY position LIMIT $3) AS batch",
-    )
-    .bind(endpoint.store.as_str())
-    .bind(after)
-    .bind(i64::from(RESTART_BATCH))
-    .bind(endpoint.webhook.as_str())
-    .fetch_one(&mut *tx)
-    .await?;
-    if let Some(last) = last {
-        dialect::restart_events(tx, endpoint, (after, last), now).await?;
-        return Ok(Some(last));
-    }
-    sqlx::query("DELETE FROM disabled_endpoints WHERE store_id = $1 AND webhook = $2")
-        .bind(endpoint.store.as_str())
-        .bind(endpoint.webhook.as_str())
-        .execute(tx)
-        .await?;
-    Ok(None)
 }
 
 /// Ends the leases of a process that has ended: its events are due at the time that the lease gave them.

@@ -1,6 +1,8 @@
 //! What is kept for a time, and deleted in batches after it: client tokens, requests with an idempotency key, prices, the
 //! links and sessions of stores' staff, and the widget's files.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use florin_orders::{OrderId, Snapshot, TokenHash};
 use jiff::{SignedDuration, Timestamp};
@@ -310,6 +312,54 @@ impl ExpiringStorage for Store {
              SELECT hash FROM staff_access WHERE expires_at <= $1 LIMIT $2)";
         self.delete_expired(delete, now).await
     }
+
+    /// During an upgrade, a page of one version asks a process of another for them.
+    async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()> {
+        let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.holder.clock(now));
+        transaction!(self, Repeat, [files], |tx| async {
+            let Time(now) = sqlx::query_scalar(statements::PRESENT)
+                .bind(clock)
+                .fetch_one(&mut **tx)
+                .await?;
+            let recent = "SELECT name FROM static_files WHERE used_at > $1";
+            let recent: Vec<String> = sqlx::query_scalar(recent)
+                .bind(Time(now - RECENTLY_KEPT))
+                .fetch_all(&mut **tx)
+                .await?;
+            for file in files.iter().filter(|file| !recent.contains(&file.name)) {
+                sqlx::query(
+                    "INSERT INTO static_files (name, used_at, whole, brotli) VALUES ($1, $2, $3, $4)
+                     ON CONFLICT (name) DO UPDATE SET used_at = excluded.used_at",
+                )
+                .bind(&file.name)
+                .bind(Time(now))
+                .bind(&file.whole)
+                .bind(&file.brotli)
+                .execute(&mut **tx)
+                .await?;
+            }
+            sqlx::query("DELETE FROM static_files WHERE used_at < $1")
+                .bind(Time(now - FILES_KEPT))
+                .execute(&mut **tx)
+                .await?;
+            Ok(())
+        })
+    }
+
+    async fn static_file(&self, name: &str) -> Result<Option<StaticFile>> {
+        let found = "SELECT name, whole, brotli FROM static_files WHERE name = $1";
+        let found = read!(self, |reader| async {
+            Ok(sqlx::query(found).bind(name).fetch_optional(reader).await?)
+        })?;
+        let file = found.map(|row| {
+            Ok::<_, StorageError>(StaticFile {
+                name: row.try_get("name")?,
+                whole: row.try_get("whole")?,
+                brotli: row.try_get("brotli")?,
+            })
+        });
+        file.transpose()
+    }
 }
 
 fn response_of(row: &Row) -> Result<Option<StoredResponse>> {
@@ -336,57 +386,4 @@ async fn staff_access(
         .fetch_optional(connection)
         .await?;
     found.as_ref().map(rows::staff_access).transpose()
-}
-
-/// Keeps files of a version, and deletes those that no process has kept for [`FILES_KEPT`]. During an upgrade, a page of one
-/// version asks a process of another for them.
-pub(super) async fn keep_static_files(
-    tx: &mut Connection,
-    files: &[StaticFile],
-    clock: Option<Time>,
-) -> Result<()> {
-    let Time(now) = sqlx::query_scalar(statements::PRESENT)
-        .bind(clock)
-        .fetch_one(&mut *tx)
-        .await?;
-    let recent = "SELECT name FROM static_files WHERE used_at > $1";
-    let recent: Vec<String> = sqlx::query_scalar(recent)
-        .bind(Time(now - RECENTLY_KEPT))
-        .fetch_all(&mut *tx)
-        .await?;
-    for file in files.iter().filter(|file| !recent.contains(&file.name)) {
-        sqlx::query(
-            "INSERT INTO static_files (name, used_at, whole, brotli) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (name) DO UPDATE SET used_at = excluded.used_at",
-        )
-        .bind(&file.name)
-        .bind(Time(now))
-        .bind(&file.whole)
-        .bind(&file.brotli)
-        .execute(&mut *tx)
-        .await?;
-    }
-    sqlx::query("DELETE FROM static_files WHERE used_at < $1")
-        .bind(Time(now - FILES_KEPT))
-        .execute(tx)
-        .await?;
-    Ok(())
-}
-
-pub(super) async fn static_file(
-    connection: &mut Connection,
-    name: &str,
-) -> Result<Option<StaticFile>> {
-    let found = sqlx::query("SELECT name, whole, brotli FROM static_files WHERE name = $1")
-        .bind(name)
-        .fetch_optional(connection)
-        .await?;
-    let file = found.map(|row| {
-        Ok::<_, StorageError>(StaticFile {
-            name: row.try_get("name")?,
-            whole: row.try_get("whole")?,
-            brotli: row.try_get("brotli")?,
-        })
-    });
-    file.transpose()
 }

@@ -8,8 +8,8 @@
 use florin_orders::{EventId, EventType, Order, OrderRecord, Snapshot, WebhookId};
 use jiff::Timestamp;
 
-use super::dialect::{Connection, statements};
-use crate::limits::{MONEY, OTHER};
+use super::dialect::{self, Connection, statements};
+use crate::limits::{MONEY, OTHER, RESTART_BATCH};
 use crate::rows::Time;
 use crate::{Delivery, Endpoint, Result};
 
@@ -181,4 +181,44 @@ pub(super) async fn mark_heads(tx: &mut Connection, order: &str) -> Result<()> {
     .execute(tx)
     .await?;
     Ok(())
+}
+
+pub(super) async fn is_disabled(tx: &mut Connection, endpoint: &Endpoint) -> Result<bool> {
+    let disabled =
+        "SELECT EXISTS (SELECT 1 FROM disabled_endpoints WHERE store_id = $1 AND webhook = $2)";
+    let disabled = sqlx::query_scalar(disabled)
+        .bind(endpoint.store.as_str())
+        .bind(endpoint.webhook.as_str());
+    Ok(disabled.fetch_one(tx).await?)
+}
+
+/// Gives a batch of the pending events behind the position `after` all their retries, from now on. Returns the position of the
+/// last; `None` if none was left, and the endpoint is enabled.
+pub(super) async fn restart(
+    tx: &mut Connection,
+    endpoint: &Endpoint,
+    after: i64,
+    now: Timestamp,
+) -> Result<Option<i64>> {
+    let last: Option<i64> = sqlx::query_scalar(
+        "SELECT max(position) FROM (SELECT position FROM outbox
+             WHERE state = 'pending' AND store_id = $1 AND webhook = $4 AND position > $2
+             ORDER BY position LIMIT $3) AS batch",
+    )
+    .bind(endpoint.store.as_str())
+    .bind(after)
+    .bind(i64::from(RESTART_BATCH))
+    .bind(endpoint.webhook.as_str())
+    .fetch_one(&mut *tx)
+    .await?;
+    if let Some(last) = last {
+        dialect::restart_events(tx, endpoint, (after, last), now).await?;
+        return Ok(Some(last));
+    }
+    sqlx::query("DELETE FROM disabled_endpoints WHERE store_id = $1 AND webhook = $2")
+        .bind(endpoint.store.as_str())
+        .bind(endpoint.webhook.as_str())
+        .execute(tx)
+        .await?;
+    Ok(None)
 }

@@ -1,6 +1,6 @@
 //! What SQLite does differently from PostgreSQL, for the queries that both compile. Times are Unix milliseconds.
 
-use florin_orders::{Event, EventId, StoreId};
+use florin_orders::{EventId, StoreId};
 use jiff::Timestamp;
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
@@ -8,7 +8,7 @@ use sqlx::sqlite::{SqliteArgumentsBuffer, SqliteRow, SqliteTypeInfo, SqliteValue
 use sqlx::{Row as _, Sqlite, SqliteConnection};
 
 use crate::limits::{AT_THIS_MOMENT, Lease};
-use crate::rows::{self, Fence, Record, Time};
+use crate::rows::{Fence, Record, Time};
 use crate::{DueAttempt, Endpoint, Result};
 
 pub(super) use super::SqliteStorage as Store;
@@ -101,7 +101,7 @@ pub(super) async fn event_page(
     store: &StoreId,
     after: Option<&EventId>,
     limit: u32,
-) -> Result<Option<Vec<Event>>> {
+) -> Result<Option<Vec<Row>>> {
     let start = match after {
         None => 0,
         Some(after) => {
@@ -123,11 +123,7 @@ pub(super) async fn event_page(
     .bind(limit)
     .fetch_all(connection)
     .await?;
-    found
-        .iter()
-        .map(rows::event)
-        .collect::<Result<_, _>>()
-        .map(Some)
+    Ok(Some(found))
 }
 
 pub(super) async fn replan_future(
