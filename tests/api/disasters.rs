@@ -219,7 +219,6 @@ fn a_database_that_the_programs_user_cannot_write_is_a_readable_error() {
     }
 }
 
-/// The campaign has a process that waits for the database of another one, and takes over when that is killed.
 #[tokio::test]
 async fn the_databases_files_are_private_and_of_one_process() {
     let mut world = World::start().await;

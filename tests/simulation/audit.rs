@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::Ordering;
 
-use florin_invariants::{ClockRecord, Evidence, Millis, Moment, Order, Shop, StoredFile, check};
+use florin_invariants::{Evidence, Millis, Moment, Order, Shop, StoredFile, check};
 use sqlx::Row as _;
 
 use crate::stores::STORES;
@@ -78,7 +78,6 @@ impl World {
         Evidence {
             taken_at: self.wall(),
             due_at: now - noticed_within,
-            clock: ClockRecord::default(),
             database,
             gateway: self.gateway.evidence(now),
             shop: Shop {

@@ -1,4 +1,4 @@
-/* Faults of the machine that a proxy runs on: its wall clock is off, its disk fails. Loaded by LD_PRELOAD.
+/* Faults of the machine that a proxy runs on: its disk fails. Loaded by LD_PRELOAD.
    The file that MACHINE_FAULTS names has the faults, as faulty_machine.rs writes them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -8,11 +8,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 struct faults {
-    int64_t ahead_ms;
     int64_t write_error;
     int64_t sync_error;
     int64_t read_error;
@@ -31,18 +29,6 @@ __attribute__((constructor)) static void load(void) {
         faults = found;
     }
     close(file);
-}
-
-int clock_gettime(clockid_t clock, struct timespec *time) {
-    int (*next)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
-    int result = next(clock, time);
-    if (result == 0 && clock == CLOCK_REALTIME && faults) {
-        int64_t ms = faults->ahead_ms + time->tv_nsec / 1000000;
-        int64_t seconds = ms >= 0 ? ms / 1000 : -((999 - ms) / 1000);
-        time->tv_sec += seconds;
-        time->tv_nsec = (ms - seconds * 1000) * 1000000 + time->tv_nsec % 1000000;
-    }
-    return result;
 }
 
 /* Pipes and sockets have no disk. */

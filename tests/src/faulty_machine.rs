@@ -1,5 +1,5 @@
-//! The machine of a proxy that runs as a program: its clock can be off, its disk can fail and its database can be moved or
-//! overwritten, without the rights of root.
+//! The machine of a proxy that runs as a program: its disk can fail and its database can be moved or overwritten, without the
+//! rights of root.
 //!
 //! A library between the program and the C library reads the faults from a file that both map. It is compiled by the C
 //! compiler that the build needs too.
@@ -8,8 +8,6 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use jiff::SignedDuration;
 
 const SOURCE: &str = include_str!("faulty_machine.c");
 
@@ -48,7 +46,7 @@ impl FaultyMachine {
             path,
             library,
         };
-        (0..4).for_each(|place| machine.write(place, 0));
+        (0..3).for_each(|place| machine.write(place, 0));
         machine
     }
 
@@ -57,12 +55,6 @@ impl FaultyMachine {
             ("MACHINE_FAULTS", self.path.display().to_string()),
             ("LD_PRELOAD", self.library.display().to_string()),
         ]
-    }
-
-    /// Sets its clock ahead of the right time, or behind it.
-    pub fn set_clock(&self, ahead: SignedDuration) {
-        let ahead = i64::try_from(ahead.as_millis()).expect("hours, not ages");
-        self.write(0, ahead);
     }
 
     pub fn set_disk(&self, error: Option<DiskError>) {
@@ -75,7 +67,7 @@ impl FaultyMachine {
             Some(DiskError::Sync) => [0, EIO, 0],
             Some(DiskError::Read) => [0, 0, EIO],
         };
-        for (place, fault) in (1..).zip(faults) {
+        for (place, fault) in (0..).zip(faults) {
             self.write(place, fault);
         }
     }
@@ -85,16 +77,6 @@ impl FaultyMachine {
         let written = self.faults.write_all_at(&fault.to_ne_bytes(), place * 8);
         written.expect("the file of the faults is writable");
     }
-}
-
-/// Limits the size of the files that a process writes, in bytes; `None` ends the limit. Source: prlimit(1), `RLIMIT_FSIZE`.
-pub fn limit_files(process: u32, bytes: Option<u64>) {
-    let soft = bytes.map_or_else(|| "unlimited".to_owned(), |bytes| bytes.to_string());
-    let done = Command::new("prlimit")
-        .args(["--pid", &process.to_string()])
-        .arg(format!("--fsize={soft}:unlimited"))
-        .status();
-    assert!(done.expect("prlimit is part of util-linux").success());
 }
 
 #[derive(Debug)]

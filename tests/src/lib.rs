@@ -56,7 +56,7 @@ pub use clock::MovableClock;
 pub use counters::{Counters, names};
 pub use customer::{Checkout, Customer, HostedPage};
 pub use deploy::{Contained, Container, ReverseProxy};
-pub use faulty_machine::{DiskError, FaultyMachine, MovedFile, SpoiledFile, limit_files};
+pub use faulty_machine::{DiskError, FaultyMachine, MovedFile, SpoiledFile};
 pub use first_view::{PRODUCTS, Peer, Product};
 pub use florin_servers::free_port;
 pub use http_response::{CONTRACT, Contract, HttpResponse};

@@ -18,9 +18,6 @@ const BOUND: Duration = Duration::from_secs(30);
 /// A program that is run to its end waits 15 seconds for another one at most.
 const RUN_SECONDS: &str = "60";
 
-/// For sh(1): runs its first word with the others, without the signal of a limit on files, and with one stream of output.
-const LIMITABLE: &str = "trap '' XFSZ; exec \"$0\" \"$@\" 2>&1";
-
 /// Lines of a program's log that a failed test prints.
 const LAST_LINES: usize = 40;
 
@@ -71,35 +68,16 @@ impl Program {
         Self::start_built(program, config, log, &[])
     }
 
-    /// Starts one that was built elsewhere, and whose files may be limited in size while it runs ([`crate::limit_files`]): what
-    /// it prints goes through a pipe, and the signal of the limit is ignored, so that writing fails as on a full disk. The kernel
-    /// kills it when this process is killed. Source: setpriv(1), like prlimit(1) a part of util-linux.
-    pub(crate) fn start_limitable_at(
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn start_built(
         program: &Path,
         config: &Path,
         log: &Path,
         variables: &[(&str, &str)],
     ) -> Self {
-        let mut file = append_to(log);
-        let mut command = command(Path::new("setpriv"), variables);
-        command.args(["--pdeathsig", "KILL", "--", "sh", "-c", LIMITABLE]);
-        command.arg(program);
-        command.arg("--config").arg(config);
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("the program can be started");
-        let mut printed = child.stdout.take().expect("it is piped");
-        std::thread::spawn(move || std::io::copy(&mut printed, &mut file));
-        Self {
-            child,
-            log: log.to_owned(),
-        }
-    }
-
-    pub fn id(&self) -> u32 {
-        self.child.id()
-    }
-
-    fn start_built(program: &Path, config: &Path, log: &Path, variables: &[(&str, &str)]) -> Self {
         let file = append_to(log);
         let errors = file.try_clone().expect("a file can be shared");
         let mut command = command(program, variables);

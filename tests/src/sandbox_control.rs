@@ -1,12 +1,5 @@
-//! Client of the sandbox's control API: events on the chains and at the gateway; and its invoices, read from its log as it grows.
+//! Client of the sandbox's control API: events on the chains and at the gateway.
 
-use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufRead as _, BufReader};
-use std::path::Path;
-
-use florin_invariants::{Millis, SandboxLog};
-use parking_lot::{Mutex, MutexGuard};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -42,10 +35,6 @@ impl SandboxControl {
 
     pub async fn mine(&self, blocks: u32) {
         self.post("mine", &json!({ "blocks": blocks })).await;
-    }
-
-    pub async fn fail_invoice(&self, id: &str) {
-        self.act(id, "fail", &json!({})).await;
     }
 
     pub async fn expire_invoice(&self, id: &str) {
@@ -140,66 +129,5 @@ impl SandboxControl {
             request = request.json(body);
         }
         HttpResponse::of(request).await.with(200)
-    }
-}
-
-#[derive(Debug)]
-pub(crate) struct Invoices(Mutex<State>);
-
-#[derive(Debug)]
-struct State {
-    lines: BufReader<File>,
-    /// The beginning of a line that was incomplete at the last read.
-    partial_line: String,
-    log: SandboxLog,
-}
-
-impl Invoices {
-    /// Those of a log to which the sandbox will append.
-    pub(crate) fn of(log: &Path) -> Self {
-        let file = File::options()
-            .create(true)
-            .append(true)
-            .read(true)
-            .open(log);
-        Self(Mutex::new(State {
-            lines: BufReader::new(file.expect("the folder is writable")),
-            partial_line: String::new(),
-            log: SandboxLog::default(),
-        }))
-    }
-
-    pub(crate) fn id_of_address(&self, address: &str) -> String {
-        let state = self.read();
-        let mut invoices = state.log.gateway.invoices.iter();
-        let found = invoices.find(|(_, invoice)| invoice.shown.address.as_deref() == Some(address));
-        let found = found.map(|(id, _)| id.clone());
-        found.unwrap_or_else(|| panic!("{address} belongs to no invoice of the gateway"))
-    }
-
-    /// Returns every completed invoice with the time of its completion.
-    pub(crate) fn completed(&self) -> BTreeMap<String, Millis> {
-        let state = self.read();
-        let invoices = state.log.gateway.invoices.iter();
-        let last = invoices.filter_map(|(id, invoice)| Some((id, invoice.reports.last()?)));
-        let completed = last.filter(|(_, last)| last.status == "COMPLETED");
-        completed.map(|(id, last)| (id.clone(), last.at)).collect()
-    }
-
-    fn read(&self) -> MutexGuard<'_, State> {
-        let mut state = self.0.lock();
-        let State {
-            lines,
-            partial_line,
-            log,
-        } = &mut *state;
-        while lines.read_line(partial_line).expect("the log is text") > 0
-            && partial_line.ends_with('\n')
-        {
-            let line = std::mem::take(partial_line);
-            let line = serde_json::from_str(&line).expect("a line of the log is JSON");
-            log.add(&line).expect("a line of the sandbox's log");
-        }
-        state
     }
 }

@@ -2,7 +2,7 @@
 
 use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{AssertSqlSafe, Decode, Postgres, Row as _, Sqlite, Type};
+use sqlx::{Decode, Postgres, Row as _, Sqlite, Type};
 
 use crate::Millis;
 use crate::amount::{Price, units};
@@ -19,18 +19,6 @@ const OBSERVATIONS: &str = "SELECT * FROM observations ORDER BY attempt_id, id";
 const CREDITS: &str = "SELECT * FROM credits";
 const REFUNDS: &str = "SELECT * FROM refunds";
 const TOKENS: &str = "SELECT hash FROM client_tokens";
-
-/// Each foreign key of PostgreSQL with its table, as a statement that counts rows which point to none.
-const DANGLING: &str = "SELECT conrelid::regclass::text AS here, confrelid::regclass::text AS there,
-         format('SELECT count(*) AS found FROM %s AS here WHERE %s AND NOT EXISTS (SELECT 1 FROM %s AS there WHERE %s)',
-             conrelid::regclass, string_agg(format('here.%I IS NOT NULL', child.attname), ' AND '), confrelid::regclass,
-             string_agg(format('here.%I = there.%I', child.attname, parent.attname), ' AND ')) AS statement
-     FROM pg_constraint, unnest(conkey, confkey) AS pair (child, parent)
-         JOIN pg_attribute AS child ON child.attnum = pair.child
-         JOIN pg_attribute AS parent ON parent.attnum = pair.parent
-     WHERE contype = 'f' AND child.attrelid = conrelid AND parent.attrelid = confrelid
-         AND connamespace = current_schema()::regnamespace
-     GROUP BY pg_constraint.oid, conrelid, confrelid ORDER BY 1, 2";
 
 /// 2000-01-01, where the times of PostgreSQL begin.
 const POSTGRES_EPOCH: Millis = 946_684_800_000;
@@ -178,28 +166,6 @@ impl Database {
 
     pub(crate) async fn read_postgres(db: &mut PgConnection) -> Result<Self, ReadError> {
         read_tables(db).await
-    }
-
-    /// Looks for foreign keys without a row. The server reads every table and checks each page that has a checksum.
-    pub(crate) async fn find_damage_postgres(
-        &mut self,
-        db: &mut PgConnection,
-    ) -> Result<(), ReadError> {
-        let keys = values(db, DANGLING, |row| {
-            let (here, there): (String, String) = (row.read("here")?, row.read("there")?);
-            Ok((here, there, row.read::<String>("statement")?))
-        });
-        let mut damage = Vec::new();
-        for (here, there, statement) in keys.await? {
-            let found = sqlx::query_scalar(AssertSqlSafe(statement.clone()));
-            let found = found.fetch_one(&mut *db).await;
-            let found: i64 = found.map_err(ReadError::of(&statement))?;
-            if found > 0 {
-                damage.push(format!("{found} rows of {here} point to none of {there}"));
-            }
-        }
-        self.damage = Some(damage);
-        Ok(())
     }
 }
 

@@ -16,8 +16,6 @@ pub struct Evidence {
     pub taken_at: Millis,
     /// What the gateway reported before this moment, by its clock, the proxy must have processed when it is drained.
     pub due_at: Millis,
-    /// When the proxy's clock was wrong. Its times in [`Self::database`] are right already.
-    pub clock: ClockRecord,
     pub database: Database,
     pub gateway: Gateway,
     pub shop: Shop,
@@ -316,63 +314,5 @@ impl Event {
 
     pub fn is_given_up(&self) -> bool {
         self.outbox.as_deref() == Some("given_up")
-    }
-}
-
-/// How far the proxy's clock was ahead of the gateway's, from one moment to the next.
-#[derive(Clone, Debug, Default)]
-pub struct ClockRecord {
-    /// Every change, oldest first: when, by the right clock, and how far the proxy's is ahead since then, negative if behind.
-    pub changes: Vec<(Millis, Millis)>,
-    /// The end of the record, by the right clock.
-    pub until: Millis,
-}
-
-impl ClockRecord {
-    /// The right time when the proxy's clock showed `shown`: the latest one, if it showed that more than once.
-    pub fn right_time(&self, shown: Millis) -> Millis {
-        self.right_times(shown).into_iter().max().unwrap_or(shown)
-    }
-
-    /// Every right time when the proxy's clock showed `shown`: several after it was set back; `shown` if no record has it.
-    pub fn right_times(&self, shown: Millis) -> Vec<Millis> {
-        let always_right = (Millis::MIN, 0);
-        let changes = [&[always_right], &self.changes[..]].concat();
-        let ends = self.changes.iter().map(|(at, _)| *at);
-        let spans = changes.iter().zip(ends.chain([self.until]));
-        let times = spans.filter_map(|((at, ahead), end)| {
-            let time = shown - ahead;
-            (*at..end).contains(&time).then_some(time)
-        });
-        let times: Vec<_> = times.collect();
-        if times.is_empty() { vec![shown] } else { times }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn clock(changes: &[(Millis, Millis)]) -> ClockRecord {
-        ClockRecord {
-            changes: changes.to_vec(),
-            until: 5000,
-        }
-    }
-
-    #[test]
-    fn a_time_of_a_wrong_clock_is_made_right_and_one_that_it_showed_twice_is_both() {
-        const HOUR: Millis = 3_600_000;
-        let wrong = clock(&[(1000, HOUR), (2000, 0), (3000, -HOUR), (4000, 0)]);
-        for right in [500, 2500, 4500] {
-            assert_eq!(wrong.right_time(right), right);
-        }
-        assert_eq!(wrong.right_time(1500 + HOUR), 1500);
-        assert_eq!(wrong.right_time(3500 - HOUR), 3500);
-        assert_eq!(ClockRecord::default().right_time(7), 7);
-        let twice = clock(&[(1000, 300), (1200, 0)]);
-        assert_eq!(twice.right_times(1400), [1100, 1400]);
-        assert_eq!(twice.right_time(1400), 1400);
-        assert_eq!(twice.right_times(1600), [1600]);
     }
 }

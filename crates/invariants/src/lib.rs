@@ -25,8 +25,8 @@ mod sources;
 pub use amount::Price;
 pub use database::ReadError;
 pub use evidence::{
-    Attempt, ClockRecord, Credit, Database, Delivery, Event, Evidence, Listing, Observation, Order,
-    Refund, Restore, Shop, Signature, StoredFile,
+    Attempt, Credit, Database, Delivery, Event, Evidence, Listing, Observation, Order, Refund,
+    Restore, Shop, Signature, StoredFile,
 };
 pub use gateway::{Gateway, Invoice, Part, Pause, Report, Request, Requested, Shown};
 pub use rules::{Finding, Moment, check};

@@ -17,13 +17,8 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 
 pub use self::sandbox_log::SandboxLog;
 use crate::Millis;
-use crate::evidence::{
-    ClockRecord, Database, Delivery, Evidence, Listing, Shop, Signature, StoredFile,
-};
+use crate::evidence::{Database, Delivery, Evidence, Listing, Shop, Signature, StoredFile};
 use crate::rules::{Finding, Moment, check};
-
-/// Longest time between the gateway's last line and the proxy's last write.
-const AFTERWARDS: Millis = 60_000;
 
 /// Checks a run of the proxy by its database, the gateway's log and the shop's log.
 #[derive(Clone, Debug, clap::Parser)]
@@ -46,9 +41,6 @@ pub struct Sources {
     /// What a reader of `GET /v1/events` has read, if there was one: a JSON object for each event.
     #[arg(long, value_name = "FILE")]
     pub event_log: Option<PathBuf>,
-    /// The changes of the proxy's clock, if it was wrong at times: a JSON object for each.
-    #[arg(long, value_name = "FILE")]
-    pub clock_log: Option<PathBuf>,
     /// The secret of the store's webhook: `whsec_…`.
     #[arg(long, env = "AUDITOR_WEBHOOK_SECRET", hide_env_values = true)]
     pub webhook_secret: String,
@@ -75,19 +67,11 @@ impl Sources {
         let SandboxLog {
             gateway, ended_at, ..
         } = SandboxLog::read(&self.sandbox_log, is_server)?;
-        let clock = match &self.clock_log {
-            Some(path) => clock_changes(path, ended_at + AFTERWARDS)?,
-            None => ClockRecord::default(),
-        };
-        let (mut database, files) = read_database(&self.database, true).await?;
-        for credit in &mut database.credits {
-            credit.at = clock.right_time(credit.at);
-        }
+        let (database, files) = read_database(&self.database, true).await?;
         let listing = self.event_log.as_deref().map(listing);
         Ok(Evidence {
             taken_at: ended_at,
             due_at: Millis::MAX,
-            clock,
             database,
             gateway,
             shop: Shop {
@@ -120,17 +104,16 @@ pub async fn read_tables(database: &str) -> anyhow::Result<Database> {
     Ok(read_database(database, false).await?.0)
 }
 
-/// Reads the tables. If wanted, also looks for what is wrong with the database, and reads all that is stored: the bytes of a file
-/// and its journals, or the text of each table of a server.
+/// Reads the tables. If wanted, also reads all that is stored: the bytes of a file and its journals, after a search for defects of it, or the
+/// text of each table of a server.
 async fn read_database(
     database: &str,
     is_whole: bool,
 ) -> anyhow::Result<(Database, Vec<StoredFile>)> {
     if is_address(database) {
         let (mut db, mut stored) = (connect(database).await?, Vec::new());
-        let mut tables = Database::read_postgres(&mut db).await?;
+        let tables = Database::read_postgres(&mut db).await?;
         if is_whole {
-            tables.find_damage_postgres(&mut db).await?;
             stored = texts(&mut db).await?;
         }
         let _ = db.close().await;
@@ -237,26 +220,6 @@ fn listing(path: &Path) -> anyhow::Result<Listing> {
     );
     let events = read.into_iter().map(|(_, id)| id).collect();
     Ok(Listing { store, events })
-}
-
-/// Reads every change of the proxy's clock, oldest first. The record ends at `until`.
-///
-/// ```json
-/// {"at":"2026-01-02T03:04:05.678Z","ahead_ms":3600000}
-/// ```
-///
-/// `at` is by the right clock. `ahead_ms` is how far the proxy's clock is ahead since then; negative when it is behind.
-fn clock_changes(path: &Path, until: Millis) -> anyhow::Result<ClockRecord> {
-    let changes = lines(path, |line| {
-        let ahead = line["ahead_ms"]
-            .as_i64()
-            .context("no number at /ahead_ms")?;
-        Ok((time(line)?, ahead))
-    });
-    Ok(ClockRecord {
-        changes: changes?,
-        until,
-    })
 }
 
 fn time(line: &Value) -> anyhow::Result<Millis> {

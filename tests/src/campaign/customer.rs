@@ -1,86 +1,54 @@
-//! Customers, who repeat each request until the proxy answers.
+//! Customers, who repeat each request until the proxy answers. In how many ways a customer can pay is the simulation's.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use florin_proxy::clock::{Clock as _, SystemClock};
-use futures_util::FutureExt as _;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
-use tokio::sync::RwLock;
 use tokio::task::JoinSet;
 
 use crate::counters::Counters;
 use crate::customer::HostedPage;
-use crate::http_response::text_at;
 use crate::random::SeededRandom;
-use crate::sandbox_control::{Invoices, SandboxControl};
-use crate::store_server::TokenSigner;
+use crate::sandbox_control::SandboxControl;
 use crate::wait::pause;
 use crate::world::secrets;
 
 /// What a customer does. Names that the simulation has too mean the same there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum Behaviour {
     Exactly,
     InTwoParts,
-    More,
-    MuchLess,
     Late,
-    FirstAttempt,
     BothAttempts,
     Never,
-    AfterCancellation,
-    TooLowFee,
-    Leave,
 }
 
-const BEHAVIOURS: [(u64, Behaviour); 11] = [
-    (30, Behaviour::Exactly),
-    (12, Behaviour::InTwoParts),
-    (9, Behaviour::More),
-    (5, Behaviour::MuchLess),
-    (9, Behaviour::Late),
-    (8, Behaviour::FirstAttempt),
-    (8, Behaviour::BothAttempts),
-    (5, Behaviour::Never),
-    (5, Behaviour::AfterCancellation),
-    (5, Behaviour::TooLowFee),
-    (4, Behaviour::Leave),
+const BEHAVIOURS: [(u64, Behaviour); 5] = [
+    (50, Behaviour::Exactly),
+    (15, Behaviour::InTwoParts),
+    (12, Behaviour::Late),
+    (15, Behaviour::BothAttempts),
+    (8, Behaviour::Never),
 ];
-const ASSETS: [(u64, &str); 9] = [
-    (2, "BTC"),
-    (2, "USDTTRC20"),
-    (1, "USDTERC20"),
-    (1, "ETH"),
-    (1, "TRX"),
-    (2, "LTC"),
-    (1, "DOGE"),
-    (1, "BCH"),
-    (1, "BNB"),
-];
-#[derive(Clone, Copy, Debug)]
-pub(super) enum OrderSource {
-    StoreServer,
-    Product,
-    OrderToken,
-    Donation,
-}
-
-pub(super) const ORDER_SOURCES: [(u64, OrderSource); 4] = [
-    (40, OrderSource::StoreServer),
-    (25, OrderSource::Product),
-    (20, OrderSource::OrderToken),
-    (15, OrderSource::Donation),
-];
+const ASSETS: [&str; 5] = ["BTC", "USDTTRC20", "ETH", "LTC", "DOGE"];
+/// Of a second attempt: none of [`ASSETS`].
+const SECOND_ASSET: &str = "TRX";
 /// Percentage of orders that are paid on the gateway's hosted page.
 const HOSTED: u64 = 12;
 /// What customers do in every campaign.
-pub(super) const MUST_HAPPEN: [&str; 3] = ["Exactly", "paid on the hosted page", "saw it paid"];
+pub(super) const MUST_HAPPEN: [&str; 4] = [
+    "Exactly",
+    "paid on the hosted page",
+    "opened one order by two requests",
+    "saw it paid",
+];
 /// Pause between two status reads.
 const POLL_EVERY: Duration = Duration::from_millis(120);
 const RETRY_EVERY: Duration = Duration::from_millis(25);
+const BETWEEN_PAYMENTS: Duration = Duration::from_secs(2);
 /// Requests for an attempt before the customer gives up.
 const MAX_TRIES: u32 = 60;
 const WATCH_SECONDS: i64 = 6;
@@ -90,12 +58,8 @@ const FINAL_TIMEOUT: Duration = Duration::from_mins(1);
 pub(super) struct Customers {
     pub(super) http: reqwest::Client,
     pub(super) proxy: String,
-    pub(super) token_signer: TokenSigner,
     pub(super) sandbox: SandboxControl,
-    pub(super) invoices: Arc<Invoices>,
     pub(super) counters: Arc<Counters>,
-    /// Held exclusively while a block is mined.
-    pub(super) mining: Arc<RwLock<()>>,
     pub(super) is_closing: Arc<AtomicBool>,
 }
 
@@ -109,9 +73,13 @@ impl Customers {
         let mut number = 0;
         while self.is_open() {
             number += 1;
-            let customer = random.split(number);
+            let random = random.split(number);
             // `None`: the shard closed meanwhile, or the customer gave up.
-            let _ = self.buy_any(customer).await;
+            let _ = if random.percent(HOSTED) {
+                self.buy_hosted(&random).await
+            } else {
+                self.buy(random.weigh(&BEHAVIOURS), &random).await
+            };
         }
     }
 
@@ -126,46 +94,51 @@ impl Customers {
     /// Runs the last customers, after the last kill and fault. They guarantee a payment to credit, a second payment, one on the
     /// hosted page, and an unpaid invoice, however the campaign went before.
     pub(super) async fn run_final(self, random: &SeededRandom) {
-        let (customers, elsewhere) = (self.clone(), random.split(901));
-        let pay_elsewhere = async move {
-            while customers.is_open() {
-                if let Some((_, page)) = customers.open_hosted_order(&elsewhere).await {
-                    customers.pay_hosted(&page, &elsewhere).await;
-                    break;
-                }
-            }
-        };
         // A customer who gave up matters to the auditor alone.
         let mut last = JoinSet::new();
-        last.spawn(tokio::time::timeout(FINAL_TIMEOUT, pay_elsewhere));
         for behaviour in [
-            Behaviour::Exactly,
-            Behaviour::BothAttempts,
-            Behaviour::Never,
+            None,
+            Some(Behaviour::Exactly),
+            Some(Behaviour::BothAttempts),
+            Some(Behaviour::Never),
         ] {
             let (customers, random) = (self.clone(), random.split(900));
-            let buy = async move { customers.buy(behaviour, &random).map(|_| ()).await };
+            let buy = async move {
+                match behaviour {
+                    Some(behaviour) => customers.buy(behaviour, &random).await,
+                    None => customers.buy_hosted(&random).await,
+                }
+            };
             last.spawn(tokio::time::timeout(FINAL_TIMEOUT, buy));
         }
         let _ = last.join_all().await;
     }
 
-    async fn buy_any(&self, random: SeededRandom) -> Option<()> {
-        if random.percent(HOSTED) {
-            return self.buy_hosted(&random).await;
-        }
-        self.buy(random.weigh(&BEHAVIOURS), &random).await
-    }
-
     async fn buy(&self, behaviour: Behaviour, random: &SeededRandom) -> Option<()> {
         let order = self.open(random).await?;
-        if behaviour == Behaviour::Leave {
-            self.count("Leave");
-            return Some(());
+        let invoice = self.open_invoice(&order, random.pick(&ASSETS)).await?;
+        let pay =
+            async |invoice: &str, amount: &str| self.sandbox.pay_invoice(invoice, amount).await;
+        match behaviour {
+            Behaviour::Exactly => pay(&invoice, "exact").await,
+            Behaviour::InTwoParts => {
+                pay(&invoice, "half").await;
+                pause(random.up_to(BETWEEN_PAYMENTS)).await;
+                pay(&invoice, "rest").await;
+            }
+            Behaviour::Late => {
+                self.sandbox.expire_invoice(&invoice).await;
+                pause(random.up_to(BETWEEN_PAYMENTS)).await;
+                pay(&invoice, "exact").await;
+            }
+            Behaviour::BothAttempts => {
+                let second = self.open_invoice(&order, SECOND_ASSET).await?;
+                pay(&invoice, "exact").await;
+                pause(random.up_to(BETWEEN_PAYMENTS)).await;
+                pay(&second, "exact").await;
+            }
+            Behaviour::Never => {}
         }
-        let asset = random.weigh(&ASSETS);
-        let invoice = self.open_invoice(&order, asset).await?;
-        self.pay(&order, &invoice, behaviour, random).await?;
         self.count(format!("{behaviour:?}"));
         if random.percent(30) {
             let paid = self.page(&order, Method::POST, "/paid");
@@ -174,105 +147,34 @@ impl Customers {
         self.wait_until_paid(&order).await
     }
 
-    async fn pay(
-        &self,
-        order: &Purchase,
-        invoice: &str,
-        behaviour: Behaviour,
-        random: &SeededRandom,
-    ) -> Option<()> {
-        let pay =
-            async |invoice: &str, amount: &str| self.sandbox.pay_invoice(invoice, amount).await;
-        match behaviour {
-            Behaviour::Exactly => pay(invoice, "exact").await,
-            Behaviour::InTwoParts => {
-                pay(invoice, "half").await;
-                pause(random.up_to(Duration::from_secs(2))).await;
-                pay(invoice, "rest").await;
-            }
-            Behaviour::More => pay(invoice, "double").await,
-            Behaviour::MuchLess => pay(invoice, "half").await,
-            Behaviour::Late => {
-                self.sandbox.expire_invoice(invoice).await;
-                pause(random.up_to(Duration::from_secs(2))).await;
-                pay(invoice, "exact").await;
-            }
-            Behaviour::FirstAttempt | Behaviour::BothAttempts => {
-                let first = invoice;
-                let other = if random.percent(50) { "LTC" } else { "TRX" };
-                let second = self.open_invoice(order, other).await?;
-                pay(first, "exact").await;
-                if behaviour == Behaviour::BothAttempts {
-                    pause(random.up_to(Duration::from_secs(2))).await;
-                    pay(&second, "exact").await;
+    /// Opens an order as the store's server or for a product, repeating the request until it is answered. With a reference or
+    /// an idempotency key a repeated request finds the same order; otherwise the first order is lost with its response.
+    async fn open(&self, random: &SeededRandom) -> Option<Purchase> {
+        let (page, mut key) = ("/v1/checkout", None);
+        let mut request = if random.percent(60) {
+            let order = self.request(Method::POST, "/v1/orders");
+            let order = order.bearer_auth(secrets::STORE_KEY);
+            order.json(&new_order(random))
+        } else {
+            let mut body = json!({"store": "demo", "product": random.pick(&["ebook", "mug"])});
+            if random.percent(60) {
+                let offer = format!("{page}/offer?store=demo&product=mug");
+                let offer = self.request(Method::GET, &offer);
+                let offer = self.send_until_answered(&offer).await?;
+                let quotes = offer["quotes"].as_array().cloned().unwrap_or_default();
+                if let Some(quote) = quotes.iter().find(|quote| quote["available"] == true) {
+                    body["crypto_code"] = quote["crypto_code"].clone();
+                    body["quote_id"] = quote["quote_id"].clone();
+                    self.count("chose with the order");
                 }
             }
-            Behaviour::AfterCancellation => {
-                let path = format!("/v1/orders/{}/cancel", order.id);
-                let cancel = self.request(Method::POST, &path);
-                let cancel = cancel.bearer_auth(secrets::STORE_KEY);
-                self.send_until_answered(&cancel).await?;
-                pause(random.up_to(Duration::from_secs(1))).await;
-                pay(invoice, "exact").await;
-            }
-            Behaviour::TooLowFee => {
-                // A block in between would complete the payment.
-                let _no_block = self.mining.read().await;
-                pay(invoice, "exact").await;
-                self.sandbox.fail_invoice(invoice).await;
-            }
-            Behaviour::Never | Behaviour::Leave => {}
-        }
-        Some(())
-    }
-
-    /// Opens an order in one of the four ways, repeating the request until it is answered. With a reference, an order
-    /// token or an idempotency key a repeated request finds the same order; otherwise the first order is lost with its
-    /// response.
-    async fn open(&self, random: &SeededRandom) -> Option<Purchase> {
-        let order = new_order(random);
-        let page = "/v1/checkout";
-        let source = random.weigh(&ORDER_SOURCES);
-        let (path, key, mut body) = match source {
-            OrderSource::StoreServer => ("/v1/orders", Some(secrets::STORE_KEY), order),
-            OrderSource::Product => {
-                let product = random.pick(&["ebook", "mug"]);
-                let quantity = 1 + random.below(4);
-                let body = json!({"store": "demo", "product": product, "quantity": quantity});
-                (page, None, body)
-            }
-            OrderSource::OrderToken => {
-                let (reference, amount) =
-                    (text_at(&order, "/reference"), text_at(&order, "/amount"));
-                let token = self.token_signer.token(&reference, &amount);
-                (page, None, json!({ "order_token": token }))
-            }
-            OrderSource::Donation => {
-                let amount = &order["amount"];
-                let body = json!({"store": "demo", "donation": "coffee", "amount": amount});
-                (page, None, body)
-            }
+            self.request(Method::POST, page).json(&body)
         };
-        // Quotes are those of all orders: a product's hold for a token as well.
-        if path == page && random.percent(60) {
-            let offer = self.request(Method::GET, &format!("{page}/offer?store=demo&product=mug"));
-            let offer = self.send_until_answered(&offer).await?;
-            let quotes = offer["quotes"].as_array().cloned().unwrap_or_default();
-            if let Some(quote) = quotes.iter().find(|quote| quote["available"] == true) {
-                body["crypto_code"] = quote["crypto_code"].clone();
-                body["quote_id"] = quote["quote_id"].clone();
-                self.count("chose with the order");
-            }
+        if random.percent(15) {
+            key = Some(format!("once-{:016x}", random.draw()));
         }
-        let idempotency_key = random
-            .percent(15)
-            .then(|| format!("once-{:016x}", random.draw()));
-        let mut request = self.request(Method::POST, path).json(&body);
-        if let Some(key) = key {
-            request = request.bearer_auth(key);
-        }
-        if let Some(once) = &idempotency_key {
-            request = request.header("idempotency-key", once);
+        if let Some(key) = &key {
+            request = request.header("idempotency-key", key);
         }
         let response = self.send_until_answered(&request).await?;
         let purchase = Purchase::of(&response);
@@ -280,8 +182,7 @@ impl Customers {
             self.count("were rejected");
             return None;
         };
-        self.counters.one("order sources", format!("{source:?}"));
-        if idempotency_key.is_some() && random.percent(50) {
+        if key.is_some() {
             let again = self.send_until_answered(&request).await?;
             let same = again["order"]["id"] == opened.id.as_str()
                 || again["error"]["code"] == "rate_limited";
@@ -299,11 +200,13 @@ impl Customers {
     async fn open_invoice(&self, order: &Purchase, asset: &str) -> Option<String> {
         for _ in 0..MAX_TRIES {
             let view = self.view(order).await?;
-            let attempt = &view["attempt"];
-            if attempt["crypto_code"] == asset
-                && let Some(address) = attempt["address"].as_str()
-            {
-                return Some(self.invoices.id_of_address(address));
+            if view["attempt"]["crypto_code"] == asset && view["attempt"]["address"].is_string() {
+                let path = format!("/v1/orders/{}", order.id);
+                let stored = self.request(Method::GET, &path);
+                let stored = stored.bearer_auth(secrets::STORE_KEY);
+                let stored = self.send_until_answered(&stored).await?;
+                let invoice = stored["attempt"]["invoice_id"].as_str();
+                return invoice.map(str::to_owned);
             }
             let quotes = self.page(order, Method::GET, "/quotes");
             let quotes = self.send_until_answered(&quotes).await?;
@@ -327,30 +230,9 @@ impl Customers {
         None
     }
 
-    /// Opens a hosted order, whose customer closes the page, only picks an asset, or pays.
-    async fn buy_hosted(&self, random: &SeededRandom) -> Option<()> {
-        let (order, page) = self.open_hosted_order(random).await?;
-        if random.percent(15) {
-            page.close().await;
-        } else if random.percent(20) {
-            page.pick("LTC").await;
-        } else {
-            self.pay_hosted(&page, random).await;
-        }
-        self.wait_until_paid(&order).await
-    }
-
-    async fn pay_hosted(&self, page: &HostedPage, random: &SeededRandom) {
-        let asset = random.pick(&["LTC", "TRX", "DOGE"]);
-        page.pick(asset).await;
-        pause(random.up_to(Duration::from_secs(1))).await;
-        page.pay().await;
-        self.count("paid on the hosted page");
-    }
-
-    /// Opens a hosted order as the store's server, repeating the request until it has a page: when the gateway does not
+    /// Pays a hosted order of the store's server, whose opening is repeated until it has a page: when the gateway does not
     /// answer, the order is opened without one.
-    async fn open_hosted_order(&self, random: &SeededRandom) -> Option<(Purchase, HostedPage)> {
+    async fn buy_hosted(&self, random: &SeededRandom) -> Option<()> {
         let mut order = new_order(random);
         order["flow"] = "hosted".into();
         order["customer_email"] = "ada@example.com".into();
@@ -360,8 +242,12 @@ impl Customers {
             let response = self.send_until_answered(&open).await?;
             let page = response["payment_process_url"].as_str();
             if let (Some(order), Some(page)) = (Purchase::of(&response), page) {
-                self.count("opened the hosted page");
-                return Some((order, HostedPage::at(self.http.clone(), page)));
+                let page = HostedPage::at(self.http.clone(), page);
+                page.pick(random.pick(&["LTC", "TRX", "DOGE"])).await;
+                pause(random.up_to(Duration::from_secs(1))).await;
+                page.pay().await;
+                self.count("paid on the hosted page");
+                return self.wait_until_paid(&order).await;
             }
             pause(POLL_EVERY).await;
         }
@@ -376,7 +262,7 @@ impl Customers {
             let view = self.view(order).await?;
             if matches!(view["status"].as_str(), Some("paid" | "overpaid")) {
                 self.count("saw it paid");
-                return Some(());
+                break;
             }
             pause(POLL_EVERY).await;
         }

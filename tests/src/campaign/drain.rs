@@ -1,12 +1,16 @@
 //! The time after the last kill, in which the proxy finishes what it has begun.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use florin_invariants::{Attempt, Millis};
 use florin_proxy::clock::{Clock as _, SystemClock};
-use serde_json::json;
+use jiff::Timestamp;
+use serde_json::{Value, json};
 
 use super::customer::Customers;
+use crate::http_response::text_at;
 use crate::wait::pause;
 use crate::world::secrets;
 
@@ -18,7 +22,7 @@ const POLL_EVERY: Duration = Duration::from_millis(500);
 
 /// Requests a pause, mines blocks, and waits until no work remains, up to [`BOUND`]. The auditor names what remains then.
 /// The database is the path of a file, or the address of one on a server.
-pub(super) async fn drain(customers: &Customers, database: &str) {
+pub(super) async fn drain(customers: &Customers, database: &str, sandbox_log: &Path) {
     let sandbox = &customers.sandbox;
     // Earlier a killed proxy could have forgotten it.
     let too_many_requests =
@@ -29,7 +33,7 @@ pub(super) async fn drain(customers: &Customers, database: &str) {
     while SystemClock.now().duration_since(started).as_secs() < BOUND {
         let rows = florin_invariants::read_tables(database).await;
         let rows = rows.expect("the proxy's database");
-        let completed = customers.invoices.completed();
+        let completed = completed(sandbox_log);
         let is_creating = rows.attempts.iter().any(|it| it.state == "creating");
         let mut open = rows.attempts;
         open.retain(|attempt| {
@@ -51,6 +55,28 @@ pub(super) async fn drain(customers: &Customers, database: &str) {
         }
         pause(POLL_EVERY).await;
     }
+}
+
+/// Returns every invoice of the gateway that is completed, with the time of its completion.
+fn completed(sandbox_log: &Path) -> BTreeMap<String, Millis> {
+    let log = std::fs::read_to_string(sandbox_log).expect("the sandbox has a log");
+    let mut completed = BTreeMap::new();
+    // The last line may be incomplete.
+    for line in log
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+    {
+        let line: Value = line;
+        if line["kind"] == "status" {
+            let invoice = text_at(&line, "/invoice_id");
+            completed.remove(&invoice);
+            if line["to"] == "COMPLETED" {
+                let at: Timestamp = text_at(&line, "/at").parse().expect("a time");
+                completed.insert(invoice, at.as_millisecond());
+            }
+        }
+    }
+    completed
 }
 
 impl Customers {

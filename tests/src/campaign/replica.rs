@@ -3,10 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::faulty_machine::FaultyMachine;
 use crate::program::{Program, tail_of};
 use crate::tcp_proxy::TcpProxy;
 use crate::wait::within;
@@ -22,7 +20,6 @@ pub(super) struct Replica {
     pub(super) public: SocketAddr,
     pub(super) admin: SocketAddr,
     pub(super) log: PathBuf,
-    pub(super) machine: Arc<FaultyMachine>,
     /// Its way to the server of the database; `None` for a file.
     pub(super) link: Option<TcpProxy>,
     pub(super) process: Option<Program>,
@@ -37,7 +34,6 @@ impl Replica {
             public,
             admin,
             log: self.log.clone(),
-            machine: self.machine.clone(),
             link: None,
             process: None,
         }
@@ -50,16 +46,11 @@ impl Replica {
             ("FLORIN_LISTEN", self.public.to_string()),
             ("FLORIN_ADMIN_LISTEN", self.admin.to_string()),
         ];
-        let machine = self.machine.variables();
-        let variables = variables.iter().chain(&machine);
-        let variables: Vec<_> = variables.map(|(name, value)| (*name, &**value)).collect();
-        let process =
-            Program::start_limitable_at(&self.program, &self.config, &self.log, &variables);
+        let variables = variables
+            .each_ref()
+            .map(|(name, value)| (*name, value.as_str()));
+        let process = Program::start_built(&self.program, &self.config, &self.log, &variables);
         self.process = Some(process);
-    }
-
-    pub(super) fn id(&self) -> u32 {
-        self.process.as_ref().expect("it was started").id()
     }
 
     pub(super) fn exit_status(&mut self) -> Option<ExitStatus> {

@@ -1,15 +1,12 @@
 //! A shard: proxies on one database, with a gateway, a shop, customers and kills.
 
-use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use florin_proxy::clock::{Clock as _, SystemClock};
 use florin_servers::{Durability, PostgresServer};
-use jiff::SignedDuration;
 use serde_json::json;
 use tokio::sync::broadcast;
 use tokio::task::JoinSet;
@@ -19,15 +16,13 @@ use super::customer::Customers;
 use super::drain::drain;
 use super::replica::Replica;
 use super::shop::Shop;
-use super::{CLOCK_LOG, DATABASE, EVENT_LOG, Remains, SANDBOX_LOG, SHOP_LOG};
+use super::{DATABASE, EVENT_LOG, Remains, SANDBOX_LOG, SHOP_LOG};
 use crate::clock::MovableClock;
 use crate::counters::Counters;
-use crate::faulty_machine::FaultyMachine;
 use crate::program::{Folder, append_to, write_private};
 use crate::random::SeededRandom;
 use crate::replicas::free_address;
-use crate::sandbox_control::{Invoices, SandboxControl};
-use crate::store_server::TokenSigner;
+use crate::sandbox_control::SandboxControl;
 use crate::tcp_proxy::{Passed, Route, TcpProxy, Traffic};
 use crate::wait::{pause, within};
 use crate::world;
@@ -78,9 +73,8 @@ pub(super) struct Shard {
     pub(super) server: Option<PostgresServer>,
     pub(super) traffic: broadcast::Sender<Passed>,
     pub(super) gateway_link: TcpProxy,
-    /// Number of the next disaster. Each shard begins with another one.
+    /// Number of the next disaster.
     pub(super) disasters: usize,
-    pub(super) wrong_clock: Option<usize>,
     customers: Customers,
     shop: Shop,
     /// Kept because dropping them closes their connections.
@@ -152,15 +146,12 @@ impl Shard {
         let http = http.build().expect("the crypto provider is installed");
         let customers = Customers {
             proxy: addresses.proxy_url(),
-            token_signer: TokenSigner::of_demo(addresses.proxy_url(), MovableClock::default()),
             sandbox: SandboxControl {
                 http: http.clone(),
                 base: format!("http://{sandbox_address}"),
             },
             http,
-            invoices: Arc::new(Invoices::of(&folder.file(SANDBOX_LOG))),
             counters: counters.clone(),
-            mining: Arc::default(),
             is_closing: Arc::default(),
         };
         Self {
@@ -171,8 +162,7 @@ impl Shard {
             server,
             traffic,
             gateway_link,
-            disasters: 4 * usize::try_from(number).unwrap_or_default(),
-            wrong_clock: None,
+            disasters: 0,
             customers,
             shop,
             _other_links: [front, store],
@@ -187,7 +177,6 @@ impl Shard {
     }
 
     pub(super) async fn start(&mut self) {
-        self.set_clock(0, SignedDuration::ZERO);
         self.restart_exited().await;
         for number in 0..CUSTOMERS {
             let customers = self.customers.clone();
@@ -228,19 +217,15 @@ impl Shard {
     }
 
     pub(super) async fn wait_until_ready(&mut self, at: usize) {
-        self.wait_until(at, true).await;
-    }
-
-    pub(super) async fn wait_until(&mut self, at: usize, is_ready: bool) {
         let reached = async {
-            while self.replicas[at].is_ready(&self.customers.http).await != is_ready {
+            while !self.replicas[at].is_ready(&self.customers.http).await {
                 self.restart_exited().await;
                 pause(POLL_EVERY).await;
             }
         };
         let reached = tokio::time::timeout(READY, reached).await;
         let tail = self.replicas[at].log_tail();
-        assert!(reached.is_ok(), "ready is not {is_ready}:\n{tail}");
+        assert!(reached.is_ok(), "it is not ready:\n{tail}");
     }
 
     /// Kills a replica. Returns 1, or 0 if it had exited.
@@ -278,25 +263,7 @@ impl Shard {
         true
     }
 
-    /// Sets the clock of a replica's machine. Of several, the auditor needs the times at which one was behind.
-    pub(super) fn set_clock(&self, at: usize, ahead: SignedDuration) {
-        let logged = if self.server.is_some() {
-            ahead.min(SignedDuration::ZERO)
-        } else {
-            ahead
-        };
-        let ahead_ms = i64::try_from(logged.as_millis()).expect("seconds");
-        let line = json!({"at": SystemClock.now().to_string(), "ahead_ms": ahead_ms});
-        let mut log = append_to(&self.folder.file(CLOCK_LOG));
-        let logged = writeln!(log, "{line}");
-        logged.expect("the folder is writable");
-        self.replicas[at].machine.set_clock(ahead);
-    }
-
     pub(super) async fn end(mut self) -> Remains {
-        if let Some(at) = self.wrong_clock.take() {
-            self.set_clock(at, SignedDuration::ZERO);
-        }
         for at in 0..self.replicas.len() {
             self.wait_until_ready(at).await;
         }
@@ -310,7 +277,7 @@ impl Shard {
             Some(server) => server.url(DATABASE_ON_SERVER),
             None => self.folder.file(DATABASE).display().to_string(),
         };
-        drain(&self.customers, &database).await;
+        drain(&self.customers, &database, &self.folder.file(SANDBOX_LOG)).await;
         self.is_drained.store(true, Ordering::Relaxed);
         let read = tokio::time::timeout(LISTED, join(&mut self.reader)).await;
         assert!(read.is_ok(), "the list of events has no end");
@@ -329,7 +296,6 @@ impl Shard {
 async fn mine_blocks(customers: Customers, random: SeededRandom) {
     while customers.is_open() {
         pause(random.up_to(BLOCK_EVERY)).await;
-        let _alone = customers.mining.write().await;
         customers.sandbox.mine(1).await;
     }
 }
@@ -392,7 +358,6 @@ async fn replica(
         public,
         admin,
         log: folder.file(&format!("proxy-{number}.log")),
-        machine: Arc::new(machine(folder, number)),
         link,
         process: None,
     }
@@ -400,12 +365,6 @@ async fn replica(
 
 fn url_of(database: &Path) -> String {
     format!("sqlite://{}", database.display())
-}
-
-fn machine(folder: &Folder, number: usize) -> FaultyMachine {
-    let folder = folder.file(&format!("machine-{number}"));
-    std::fs::create_dir(&folder).expect("the folder is writable");
-    FaultyMachine::build(&folder)
 }
 
 async fn join(tasks: &mut JoinSet<()>) {

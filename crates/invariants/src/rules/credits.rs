@@ -76,24 +76,6 @@ pub(super) fn credit_has_observation(evidence: &Evidence) -> Finding {
     finding
 }
 
-pub(super) fn sums_agree(evidence: &Evidence) -> Finding {
-    let claim = "currencies: the sum of credits is the sum of the prices of paid orders";
-    let mut finding = Finding::new("sums-agree", claim);
-    // What is credited and what paid orders cost.
-    let mut sums: BTreeMap<&str, [i128; 2]> = BTreeMap::new();
-    for credit in &evidence.database.credits {
-        sums.entry(&credit.currency).or_default()[0] += credit.amount;
-    }
-    let orders = evidence.database.orders.iter();
-    for order in orders.filter(|order| order.is_paid()) {
-        sums.entry(&order.currency).or_default()[1] += evidence.price_of(order).amount;
-    }
-    for (currency, sums) in sums {
-        finding.must(sums[0] == sums[1], (currency, sums.map(text)));
-    }
-    finding
-}
-
 pub(super) fn paid_has_credit(evidence: &Evidence) -> Finding {
     let claim = "orders: paid or overpaid if there is a credit of their price, and only then";
     let mut finding = Finding::new("paid-has-credit", claim);

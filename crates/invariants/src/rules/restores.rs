@@ -96,44 +96,6 @@ pub(super) fn id_has_one_content(evidence: &Evidence) -> Finding {
     finding
 }
 
-/// The payment is found again by polling: its invoice is in the backup, and its credit is not.
-pub(super) fn restored_is_credited(evidence: &Evidence) -> Finding {
-    let claim = "credits after a backup, by an invoice of the backup: each order is credited again";
-    let mut finding = Finding::new("restored-is-credited", claim);
-    let paid: BTreeSet<&str> = evidence
-        .paid_attempts()
-        .filter(|(_, order)| !order.is_closed())
-        .map(|(attempt, _)| attempt.id.as_str())
-        .collect();
-    let credited = credited_orders(&evidence.database);
-    for restore in &evidence.restores {
-        let before = credited_orders(&restore.backup);
-        let attempts = restore.backup.attempts.iter();
-        let kept: BTreeSet<&str> = attempts
-            .filter(|attempt| attempt.is_open())
-            .map(|attempt| attempt.id.as_str())
-            .collect();
-        for Credit {
-            order_id,
-            attempt_id,
-            ..
-        } in &restore.replaced.credits
-        {
-            let attempt = attempt_id.as_str();
-            let is_found_again = kept.contains(attempt) && paid.contains(attempt);
-            if is_found_again && !before.contains(order_id.as_str()) {
-                finding.must(credited.contains(order_id.as_str()), (order_id, attempt));
-            }
-        }
-    }
-    finding
-}
-
-fn credited_orders(database: &Database) -> BTreeSet<&str> {
-    let credits = database.credits.iter();
-    credits.map(|credit| credit.order_id.as_str()).collect()
-}
-
 impl Restore {
     /// Invoices that attempts of the replaced database held, and none of the backup: their attempts are lost.
     ///

@@ -38,11 +38,7 @@ impl SandboxLog {
         Ok(log)
     }
 
-    /// Adds the next line.
-    ///
-    /// # Errors
-    /// A member is missing or of another shape.
-    pub fn add(&mut self, line: &Value) -> anyhow::Result<()> {
+    fn add(&mut self, line: &Value) -> anyhow::Result<()> {
         let at = time(line)?;
         self.ended_at = at;
         match line["kind"].as_str() {

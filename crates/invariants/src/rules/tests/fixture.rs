@@ -286,7 +286,6 @@ pub(super) fn good() -> Evidence {
     let database = database();
     let paid = &database.orders[0];
     let mut evidence = Evidence {
-        clock: crate::ClockRecord::default(),
         taken_at: START + HOUR,
         due_at: START + HOUR,
         shop: Shop {
