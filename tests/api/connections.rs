@@ -1,116 +1,18 @@
-//! Connections and requests that no client library sends: connections that stay silent, malformed HTTP, and bodies that are no JSON
-//! object; and event streams of orders that do not change, whose heartbeats read nothing. Each malformed request gets an error or a
-//! closed connection, never a 500, and opens no unintended order.
+//! Requests that no client library sends: malformed HTTP, and bodies that are no JSON object. Each gets an error or a closed
+//! connection, never a 500, and opens no unintended order. Connections that stay silent are in `proxy/src/http/connections.rs`.
 //!
 //! `tests/schemathesis` sends thousands more against the description, and what a request may name is in
 //! `crates/checkout-api/src/tests/requests.rs`. Source of bodies: examples of classes of
 //! <https://github.com/nst/JSONTestSuite> at 1ef36fa, `test_parsing` (2016 to 2024); copied by hand.
 
-use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use futures_util::stream::{self, StreamExt as _};
-use jiff::Timestamp;
 use reqwest::Method;
-use serde_json::Value;
-use support::{CONTRACT, HttpResponse, Program, World, eventually, postgres_database, secrets};
+use support::{CONTRACT, HttpResponse, World, secrets};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::helpers::{Stream, ebook};
-use crate::program::end;
-
-const OPEN_FILES: u32 = 1_024;
-const SILENT: usize = 5_000;
-
-fn limited_program(world: &World) -> PathBuf {
-    let program = support::built("florin-proxy", "florin-proxy");
-    let script = format!(
-        "#!/bin/sh\nulimit -Sn 256\nulimit -Hn {OPEN_FILES}\nexec '{}' \"$@\"\n",
-        program.display()
-    );
-    let path = world.file("florin-proxy-limited");
-    std::fs::write(&path, script).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
-    path
-}
-
-/// Opens connections as fast as the proxy accepts them. Every second one sends the beginning of a request.
-async fn open_silent(public: SocketAddr) -> Vec<TcpStream> {
-    let connect = |number: usize| async move {
-        let stream = TcpStream::connect(public);
-        let stream = tokio::time::timeout(Duration::from_secs(5), stream).await;
-        let mut stream = stream.ok()?.ok()?;
-        if number.is_multiple_of(2) {
-            let _ = stream
-                .write_all(b"GET /v1/checkout HTTP/1.1\r\nhost:")
-                .await;
-        }
-        Some(stream)
-    };
-    let opened = stream::iter(0..SILENT).map(connect).buffer_unordered(500);
-    opened.filter_map(async |stream| stream).collect().await
-}
-
-#[tokio::test]
-async fn silent_connections_stop_no_customer_and_no_health_page_and_are_logged_once() {
-    let files = florin_proxy::open_files::raise_limit().unwrap();
-    assert!(
-        files > 6_000,
-        "this test needs 6,000 open files, and may have {files}: raise `ulimit -Hn`"
-    );
-    let mut world = World::start().await;
-    let public = world.listen_address();
-    world.stop_proxy().await;
-    let (config, log) = (world.config_file(), world.file("proxy.log"));
-    let program = Program::start_at(&limited_program(&world), &config, &log);
-    world.wait_for_proxy().await;
-    // Source: proc(5), `/proc/pid/limits`.
-    let limits = std::fs::read_to_string(format!("/proc/{}/limits", program.id())).unwrap();
-    let mut limits = limits.lines();
-    let files = limits.find(|line| line.starts_with("Max open files"));
-    assert!(
-        !files.unwrap().contains(" 256 "),
-        "the soft limit is raised"
-    );
-    let before = world.customer().open("ebook").await;
-    let mut watching = Stream::open(&before).await;
-    watching.status("open").await;
-
-    let silent = open_silent(public).await;
-    assert!(silent.len() > 4_000, "{} connections", silent.len());
-    for _ in 0..5 {
-        let checkout = world.customer().open("ebook").await;
-        let quote = tokio::time::timeout(Duration::from_secs(3), checkout.quotes());
-        quote.await.expect("a customer is served in time");
-        for page in ["live", "ready"] {
-            let path = format!("/health/{page}");
-            let health = tokio::time::timeout(Duration::from_secs(2), world.get_admin(&path));
-            health.await.expect("a probe is answered in time").with(200);
-        }
-    }
-    before.choose("BTC").await;
-    watching.status("awaiting_payment").await;
-    drop(silent);
-    // A reverse proxy that is not configured is logged once, too.
-    let customer = world.customer();
-    let forwarded = customer.with_header("x-forwarded-for", "198.51.100.7");
-    for _ in 0..3 {
-        forwarded.open("ebook").await;
-    }
-    let printed = program.printed();
-    for (text, count) in [
-        ("too many connections", 1),
-        ("is not in trusted_proxies", 1),
-        ("Too many open files", 0),
-    ] {
-        assert_eq!(printed.matches(text).count(), count, "{text}: {printed}");
-    }
-    end(world, program).await;
-}
-
+use crate::helpers::ebook;
 const EBOOK: &str = r#"{"store":"demo","product":"ebook"}"#;
 /// Longer than the proxy waits for a body.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -278,72 +180,5 @@ async fn a_body_is_one_json_object_in_utf8() {
         response.refused(415, "unsupported_media_type");
     }
     assert_eq!(world.store().orders().await.len(), VALUES.len());
-    world.end().await;
-}
-
-/// A part of the statement that reads versions, and of no other.
-const READ_OF_VERSIONS: &str = "AS order_tx";
-/// Versions of all watched orders are compared once in this time.
-const COMPARE_EVERY: Duration = Duration::from_secs(5);
-const STREAMS: u32 = 30;
-/// A quiet stream sends a comment after 15 s: the heartbeats of all are spread over this time.
-const STEP: Duration = Duration::from_millis(500);
-
-/// How often versions may have been compared since then.
-fn comparisons(world: &World, since: Timestamp) -> usize {
-    let passed = world.clock.now().duration_since(since).as_secs();
-    let comparisons = passed.unsigned_abs() / COMPARE_EVERY.as_secs();
-    usize::try_from(comparisons).unwrap() + 1
-}
-
-/// Moves the clock by a step for the heartbeat of each stream; after the time between two comparisons, waits for one.
-async fn read_round(world: &World, streams: &mut [Stream]) {
-    let (mut read, mut compare_at) = (world.statements(READ_OF_VERSIONS), COMPARE_EVERY);
-    for (stream, number) in streams.iter_mut().zip(1..) {
-        let next = stream.message().await;
-        assert_eq!(next, Some(Value::Null), "nothing has changed");
-        world.skip(STEP);
-        // Time passes no faster than the database works, or the proxy reports an outage.
-        world.store().orders().await;
-        if STEP * number >= compare_at {
-            compare_at += COMPARE_EVERY;
-            eventually("versions are compared", async || {
-                (world.statements(READ_OF_VERSIONS) > read).then_some(())
-            })
-            .await;
-            read = world.statements(READ_OF_VERSIONS);
-        }
-    }
-}
-
-/// Streams that were opened one after another ask one after another: nothing would gather their reads.
-#[tokio::test]
-async fn heartbeats_of_many_orders_cost_one_query_for_all() {
-    let url = postgres_database().await;
-    let world = World::with(|config| {
-        config.database_url = Some(url);
-        config.orders_per_minute_per_ip = Some(1_000);
-    })
-    .await;
-    let mut streams = Vec::new();
-    for _ in 0..STREAMS {
-        let page = world.customer().open("ebook").await;
-        let mut stream = Stream::open(&page).await;
-        stream.status("open").await;
-        streams.push(stream);
-        world.skip(STEP);
-    }
-    // Each order is known to the comparison after a round.
-    read_round(&world, &mut streams).await;
-    let (before, began) = (world.statements(READ_OF_VERSIONS), world.clock.now());
-    assert!(before > 0, "the statement reads otherwise");
-    read_round(&world, &mut streams).await;
-    let reads = world.statements(READ_OF_VERSIONS) - before;
-    let allowed = comparisons(&world, began);
-    assert!(
-        (1..=allowed).contains(&reads),
-        "{reads} reads, {allowed} comparisons"
-    );
-    drop(streams);
     world.end().await;
 }

@@ -239,29 +239,6 @@ async fn a_session_has_every_field_and_its_payment_is_reported_to_the_store() {
 }
 
 #[tokio::test]
-async fn no_customer_is_sent_to_a_foreign_page() {
-    let world =
-        World::with(|config| config.checkout_url = Some("https://checkout.example/pay".into()))
-            .await;
-    world.expect_error("is sent to the gateway's page");
-    let refused = world.store().open(&lamp()).await;
-    let refused = refused.refused(503, "gateway_unavailable");
-    let sessions = world.sandbox().sessions().await;
-    let foreign = sessions[0]["url"].as_str().unwrap();
-    assert!(!refused.text.contains(foreign), "{}", refused.text);
-    assert!(world.logged("which is not on gateway.checkout_url https://checkout.example/pay"));
-    let orders = world.store().get("/v1/orders").await.with(200).body;
-    assert_eq!(orders["orders"][0]["status"], "blocked");
-    assert!(!orders.to_string().contains(foreign), "{orders}");
-    let id = orders["orders"][0]["id"].as_str().unwrap();
-    assert_eq!(
-        delivered_events(&world, id).await,
-        ["order.created", "order.blocked"]
-    );
-    world.end().await;
-}
-
-#[tokio::test]
 async fn the_gateways_rejection_is_passed_on_and_a_session_with_a_lost_response_is_not_requested_again()
  {
     let world = World::start().await;

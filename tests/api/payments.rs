@@ -1,4 +1,4 @@
-//! Quotes, the choice of an asset, and payments from the customer's page to the store's backend: exact, late and reverted ones; the
+//! Quotes, the choice of an asset, and payments from the customer's page to the store's backend: exact and reverted ones; the
 //! transaction that a wallet names; and receipts. The simulation has invoices that must not be shown, and checks every view.
 //!
 //! How an observation is assessed and what follows from it is in `crates/orders` and in the contract of `crates/storage`.
@@ -10,11 +10,10 @@ use reqwest::header::{ETAG, IF_NONE_MATCH};
 use serde_json::{Value, json};
 use support::{Checkout, World, eventually, pause, pay_in_full};
 
-use crate::helpers::{Stream, delivered_events, invoice_of};
+use crate::helpers::{Stream, delivered_events};
 use crate::operators_pages::assert_time_line;
 
 const MINUTE: Duration = Duration::from_mins(1);
-const DAY: Duration = Duration::from_hours(24);
 /// A settled attempt is polled after ten minutes, then at doubling intervals.
 const FIRST_LOOK: Duration = Duration::from_mins(11);
 
@@ -69,29 +68,6 @@ async fn a_product_is_paid_and_the_shop_accepts_the_signed_webhook() {
         "Order opened",
     ];
     assert_time_line(&world, &checkout.order, &entries).await;
-    world.end().await;
-}
-
-#[tokio::test]
-async fn an_open_page_shows_a_payment_three_weeks_later() {
-    let world = World::start().await;
-    let checkout = world.customer().open("ebook").await;
-    let invoice = invoice_of(&world, &checkout.choose("BTC").await).await;
-    world.wait_for_deliveries().await;
-    world.skip(21 * DAY);
-    checkout.wait_for("expired").await;
-    let mut stream = Stream::open(&checkout).await;
-    stream.status("expired").await;
-    world.sandbox().settle_invoice(&invoice, "exact").await;
-    let view = stream.status("paid").await;
-    let attempt = &view["attempt"];
-    assert_eq!(attempt["received_in_crypto"], attempt["amount_in_crypto"]);
-    let events = delivered_events(&world, &checkout.order).await;
-    assert_eq!(events[2..4], ["order.expired", "order.late_payment"]);
-    assert_eq!(events.last().unwrap(), "order.paid");
-    // The link is valid for a month after the order's end.
-    world.skip(11 * DAY);
-    checkout.get("").await.refused(404, "not_found");
     world.end().await;
 }
 

@@ -252,10 +252,6 @@ impl World {
         self.log.says(text)
     }
 
-    pub fn statements(&self, text: &str) -> usize {
-        self.log.statements(text)
-    }
-
     pub fn database(&self) -> PathBuf {
         self.file("florin.db")
     }

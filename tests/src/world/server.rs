@@ -168,13 +168,10 @@ impl Drop for World {
     }
 }
 
-/// The lines of one world, and the statements to its database. Tests run on one thread each, and so does all that a test
+/// The lines of one world. Tests run on one thread each, and so does all that a test
 /// spawns: what this thread logs is this world's.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Log(Arc<Mutex<Vec<Line>>>, Arc<Mutex<Vec<String>>>);
-
-/// The target of what sqlx logs of each statement, at the level DEBUG.
-const STATEMENT: &str = "sqlx::query";
+pub(crate) struct Log(Arc<Mutex<Vec<Line>>>);
 
 #[derive(Debug)]
 struct Line {
@@ -201,12 +198,6 @@ impl Log {
         let lines = self.0.lock();
         lines.iter().any(|line| line.text.contains(text))
     }
-
-    pub(crate) fn statements(&self, text: &str) -> usize {
-        let statements = self.1.lock();
-        let counted = statements.iter().filter(|known| known.contains(text));
-        counted.count()
-    }
 }
 
 impl fmt::Display for Log {
@@ -222,12 +213,6 @@ impl fmt::Display for Log {
 impl<S: Subscriber> Layer<S> for Log {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let (level, target) = (*event.metadata().level(), event.metadata().target());
-        if target == STATEMENT {
-            let mut text = Text(String::new());
-            event.record(&mut text);
-            let mut statements = self.1.lock();
-            statements.push(text.0);
-        }
         if level > Level::INFO {
             return;
         }
