@@ -201,40 +201,6 @@ async fn release(browser: &Browser) {
     browser.wait_until("the prices are shown", release).await;
 }
 
-#[tokio::test]
-async fn slow_prices_do_not_hide_what_is_sold() {
-    // The first offer has none, and the next one is held.
-    let held = format!("{BETWEEN} window.change = () => {{ window.change = {HELD}; }};");
-    let (world, browser) = checkout_page(&[WITHOUT_OFFER, &held]).await;
-    browser.wait_for("status-open").await;
-    let waiting = "return [!!inside.querySelector('.options[aria-busy=true]').offsetHeight, rows]";
-    assert_eq!(read_inside(&browser, waiting).await, json!([true, []]));
-    release(&browser).await;
-    browser.wait_for("asset-BTC").await;
-    end(world, browser).await;
-}
-
-#[tokio::test]
-async fn prices_that_are_refused_leave_what_is_sold_and_are_asked_for_again() {
-    let refuse = "
-        window.change = () => {
-            const answer = window.fetch;
-            const refusal = JSON.stringify({ error: { code: 'gateway_unavailable', message: '' } });
-            window.fetch = async (request, options) => String(request).includes('/offer') ? new Response(refusal, { status: 503 }) : answer(request, options);
-            window.release = () => {
-                window.change = quotes => quotes;
-                window.fetch = answer;
-            };
-        };";
-    let script = format!("{BETWEEN}{refuse}");
-    let (world, browser) = checkout_page(&[WITHOUT_OFFER, &script]).await;
-    browser.wait_for("retry").await;
-    release(&browser).await;
-    browser.press("retry").await;
-    browser.wait_for("asset-BTC").await;
-    end(world, browser).await;
-}
-
 /// Notes how many assets the first screen has.
 const FIRST_SCREEN: &str = "
     const look = () => {

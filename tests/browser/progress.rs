@@ -3,37 +3,13 @@
 use std::time::Duration;
 
 use serde_json::json;
-use support::{Browser, World, eventually, pause, pay_in_full, within};
+use support::{Browser, World, pause, pay_in_full, within};
 
 use crate::gallery::{Gallery, table};
 use crate::helpers::{
-    RECORD_ANNOUNCEMENTS, announced, change_responses, choose_asset, end, only_order, open_payment,
+    RECORD_ANNOUNCEMENTS, change_responses, choose_asset, end, only_order, open_payment,
     read_inside, wait_for_value, wait_until_announced,
 };
-
-#[tokio::test]
-async fn a_second_payment_is_shown_to_its_sender_and_announced_once() {
-    let (world, browser, checkout) = open_payment("BTC", &[RECORD_ANNOUNCEMENTS]).await;
-    let first = world.sandbox().invoice_of(&checkout.address().await).await;
-    checkout.choose("LTC").await;
-    world.sandbox().settle(&checkout, "exact").await;
-    browser.wait_for("status-paid").await;
-    assert!(!browser.is_visible("second_payment").await && !browser.is_visible("late").await);
-    world.sandbox().settle_invoice(&first, "exact").await;
-    eventually("the proxy reports it", async || {
-        (checkout.view().await["late_payment"] == "second").then_some(())
-    })
-    .await;
-    browser.wait_for("second_payment").await;
-    let announced = announced(&browser).await;
-    let spoken = announced.concat();
-    assert_eq!(
-        spoken.matches("Another payment for this order").count(),
-        1,
-        "{announced:?}"
-    );
-    end(world, browser).await;
-}
 
 #[tokio::test]
 async fn a_page_that_becomes_visible_sends_a_request_at_once() {
