@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -10,7 +11,7 @@ use florin_servers::free_port;
 use reqwest::{Certificate, Client};
 use serde_json::Value;
 
-use crate::program::{Folder, ProcessTree, Running, write_private};
+use crate::program::{Folder, Running, write_private};
 use crate::wait::eventually;
 
 /// The name and the address in the files of `deploy/`.
@@ -325,7 +326,7 @@ impl Container {
         let log = fs::File::create(self.folder.file("log")).expect("our own folder");
         let errors = log.try_clone().expect("a file can be shared");
         let mut command = self.run(words, listen);
-        let child = command.stdout(log).stderr(errors).spawn();
+        let child = command.stdout(log).stderr(errors).process_group(0).spawn();
         Contained(child.expect("buildah can be started"))
     }
 
@@ -387,10 +388,9 @@ impl Drop for Container {
 
 impl Drop for Contained {
     fn drop(&mut self) {
-        // What runs in the container outlives buildah.
-        let processes = ProcessTree::of(self.0.id());
-        let _ = self.0.kill();
-        processes.end();
+        // What runs in the container outlives buildah, and is of its group.
+        let group = format!("-{}", self.0.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
         let _ = self.0.wait();
     }
 }

@@ -13,18 +13,17 @@ use serde_json::json;
 use thirtyfour::WebDriver;
 
 use super::engine::{BrowserOptions, Engine, NetworkLog, capabilities, program};
-use crate::program::{Folder, ProcessTree};
+use crate::program::Folder;
 use crate::wait::within;
 
 /// A browser, its driver and its folder. Dropped, all its processes are killed and the folder is removed.
 #[derive(Debug)]
 pub(super) struct Process {
     pub(super) session: WebDriver,
-    pub(super) folder: Folder,
-    driver: Driver,
-    /// The driver, the browser and the browser's own processes, some of which outlive the others.
-    tree: ProcessTree,
+    _driver: Driver,
     has_quit: bool,
+    /// Dropped after the driver, whose browser writes into it.
+    pub(super) folder: Folder,
 }
 
 impl Process {
@@ -34,19 +33,16 @@ impl Process {
         let session = launch(engine, &driver, &folder, options, log).await;
         Self {
             session,
-            folder,
-            tree: driver.process_tree(),
-            driver,
+            _driver: driver,
             has_quit: false,
+            folder,
         }
     }
 
     /// Ends it in order: what it writes at its end is in its folder.
     pub(super) async fn quit(&mut self) {
         self.has_quit = true;
-        self.tree = self.driver.process_tree();
         let quit = self.session.clone().quit().await;
-        self.tree.end();
         quit.expect("a browser can be closed");
     }
 }
@@ -54,8 +50,6 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if !self.has_quit {
-            self.tree.end();
-            self.driver.process_tree().end();
             // The session ended with its browser: without this, the library would try to close it.
             let _ = self.session.clone().leak();
         }
@@ -123,13 +117,26 @@ pub(super) async fn prepare(tab: &WebDriver, options: BrowserOptions, context: O
     }
 }
 
-/// A running driver on a separate port. It ends with all its child processes when dropped.
+/// Kills the driver and the browser and removes their folder when its standard input ends, which is when the process
+/// of the tests does, however it ends. They are recognised by their home, which is that folder.
+const CLEAN_UP: &str = r#"
+    trap '' INT TERM HUP
+    cat >/dev/null
+    for file in $(grep -lzxF -- "HOME=$1" /proc/[0-9]*/environ 2>/dev/null); do
+        id=${file#/proc/}
+        kill -KILL "${id%/environ}" 2>/dev/null
+    done
+    rm -rf -- "$1" || { sleep 0.2; rm -rf -- "$1"; }
+"#;
+
+/// A running driver on a separate port. It ends with its browser when dropped.
 #[derive(Debug)]
 pub(super) struct Driver {
     process: Child,
     port: u16,
+    cleaner: Child,
     /// Dropped after the process, because a browser that loses its display logs errors.
-    display: Option<Display>,
+    _display: Option<Display>,
 }
 
 /// Longest start of a driver on a loaded machine.
@@ -170,9 +177,10 @@ impl Driver {
             }
         };
         let driver = Self {
+            cleaner: cleaner(folder),
             process: command.spawn().expect("a driver can be started"),
             port,
-            display,
+            _display: display,
         };
         let listening = within(LISTENING, async || {
             TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok()
@@ -187,16 +195,6 @@ impl Driver {
         driver
     }
 
-    /// Returns the driver, its browser and their child processes, as they are now.
-    pub(super) fn own_processes(&self) -> ProcessTree {
-        ProcessTree::of(self.process.id())
-    }
-
-    pub(super) fn process_tree(&self) -> ProcessTree {
-        let display = self.display.as_ref().map(Display::process_tree);
-        self.own_processes().with(display)
-    }
-
     pub(super) fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
@@ -204,10 +202,21 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.own_processes().end();
-        let _ = self.process.kill();
+        drop(self.cleaner.stdin.take());
+        let _ = self.cleaner.wait();
         let _ = self.process.wait();
     }
+}
+
+fn cleaner(folder: &Folder) -> Child {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", CLEAN_UP, "sh"])
+        .arg(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.spawn().expect("a shell can be started")
 }
 
 /// The user's home folder is neither read nor written.
@@ -254,10 +263,6 @@ impl Display {
         };
         assert!(display.name.len() > 1, "Xvfb does not start");
         display
-    }
-
-    pub(super) fn process_tree(&self) -> ProcessTree {
-        ProcessTree::of(self.process.id())
     }
 }
 

@@ -13,7 +13,6 @@
 //! they go to the browser's session.
 
 use std::fs;
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -41,19 +40,6 @@ const CLEAR_THE_CLIPBOARD: &str = "(() => {
     text.remove();
     return copied;
 })()";
-
-/// Kills the driver and the browser and removes their folder when its standard input ends, which is when the process
-/// of the tests does, however it ends. They are recognised by their home, which is that folder.
-const CLEAN_UP: &str = r#"
-    trap '' INT TERM HUP
-    cat >/dev/null
-    for file in $(grep -lzxF -- "HOME=$1" /proc/[0-9]*/environ 2>/dev/null); do
-        id=${file#/proc/}
-        kill -KILL "${id%/environ}" 2>/dev/null
-    done
-    sleep 0.2
-    rm -rf -- "$1"
-"#;
 
 #[derive(Debug, Default)]
 pub(super) struct BrowserPool(Mutex<Vec<Pooled>>);
@@ -110,7 +96,6 @@ pub(super) struct Pooled {
     /// The window with which it started. It keeps Chromium running between two contexts, and shows nothing.
     first: WindowHandle,
     devtools: String,
-    cleaner: Child,
     /// Device pixels of a CSS pixel, which belong to the whole browser.
     ratio: f64,
 }
@@ -128,7 +113,6 @@ impl Pooled {
         Self {
             first,
             devtools: devtools(&process),
-            cleaner: cleaner(&process),
             process,
             ratio,
         }
@@ -197,13 +181,6 @@ impl Pooled {
     }
 }
 
-impl Drop for Pooled {
-    fn drop(&mut self) {
-        // At the end of its input it finds that its work is done when the process was killed by then.
-        let _ = self.cleaner.stdin.take();
-    }
-}
-
 async fn on_window(session: &WebDriver, window: &str) -> WebDriverResult<Value> {
     session.switch_to_window(window.to_owned().into()).await?;
     let response = session.execute("return 1 + 1", vec![]).await?;
@@ -216,15 +193,4 @@ pub(super) fn devtools(process: &Process) -> String {
     let text = fs::read_to_string(file).expect("Chromium writes where it listens");
     let (port, path) = text.trim().split_once('\n').expect("a port and a path");
     format!("ws://127.0.0.1:{port}{path}")
-}
-
-fn cleaner(process: &Process) -> Child {
-    let mut command = Command::new("sh");
-    command
-        .args(["-c", CLEAN_UP, "sh"])
-        .arg(process.folder.path())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    command.spawn().expect("a shell can be started")
 }
