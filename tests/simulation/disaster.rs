@@ -41,13 +41,11 @@ pub(crate) enum Disaster {
     Restore,
 }
 
-pub(crate) const DISASTERS: [(u64, Disaster); 12] = [
-    (4, Disaster::Storage(Outage::Full)),
-    (4, Disaster::Storage(Outage::Io)),
+pub(crate) const DISASTERS: [(u64, Disaster); 10] = [
+    (10, Disaster::Storage(Outage::Unreadable)),
     (2, Disaster::Storage(Outage::Gone)),
     (2, Disaster::Storage(Outage::Replaced)),
     (3, Disaster::Storage(Outage::Damaged)),
-    (2, Disaster::Storage(Outage::ReadOnly)),
     (2, Disaster::Storage(Outage::Locked)),
     (5, Disaster::ClockAhead),
     (5, Disaster::ClockBehind),

@@ -1,10 +1,9 @@
 //! The real storage with injected faults: calls that fail before, within or after their commit, and crashes of the
-//! process at each of these points; and the row of the gateway account that the proxies of a world share, with the same faults.
+//! process at each of these points.
 
 use std::future::Future;
 
 use async_trait::async_trait;
-use florin_gateway_client::{AccountRow, AccountRowError, AccountState, AccountStep};
 use florin_orders::{
     Abandoned, Aggregate, Attempt, AttemptId, Event, EventId, Invoice, InvoiceId, NewAttempt,
     NewOrder, NewRefund, Observation, OrderId, PollPriority, Snapshot, StoreId, TokenHash,
@@ -329,74 +328,4 @@ with_faults! {
             Ok(orders.iter().map(|order| (order.clone(), version)).collect())
         }
     }
-}
-
-pub(crate) struct SimulatedAccount(pub(crate) Process);
-
-pub(crate) const CHANGE_FAULTS: [(u64, Fault); 4] = [
-    (3, Fault::Before),
-    (3, Fault::After),
-    (1, Fault::CrashBefore),
-    (1, Fault::CrashAfter),
-];
-
-#[async_trait]
-impl AccountRow for SimulatedAccount {
-    async fn read(&self) -> Result<AccountState, AccountRowError> {
-        let (process, world) = (&self.0, &self.0.world);
-        process.wait_while_frozen().await;
-        if world.outage().is_some_and(Outage::stops_reads) {
-            return Err(away());
-        }
-        let (state, version) = world.account.lock().clone();
-        let now = self.now();
-        Ok(AccountState {
-            state,
-            version,
-            now,
-        })
-    }
-
-    async fn change(&self, step: AccountStep) -> Result<i64, AccountRowError> {
-        let (process, world) = (&self.0, &self.0.world);
-        process.wait_while_frozen().await;
-        if world.random.percent(10) {
-            process.sleep(world.random.between(0, 40)).await;
-        }
-        let fault = world.draw_fault("faults of the shared account", 12, &CHANGE_FAULTS);
-        match fault {
-            Some(Fault::CrashBefore) => return process.crash("before a commit").await,
-            Some(Fault::Before) => return Err(away()),
-            _ if world.outage().is_some() => return Err(away()),
-            _ => {}
-        }
-        let version = {
-            let mut row = world.account.lock();
-            if let Some(new) = step(row.0.as_deref(), self.now()) {
-                *row = (Some(new.state), row.1 + 1);
-            }
-            row.1
-        };
-        match fault {
-            Some(Fault::CrashAfter) => return process.crash("after a commit").await,
-            Some(Fault::After) => return Err(away()),
-            _ => {}
-        }
-        if world.random.percent(10) {
-            process.sleep(world.random.between(0, 40)).await;
-        }
-        Ok(version)
-    }
-}
-
-impl SimulatedAccount {
-    /// The time by the database's clock, which is right.
-    fn now(&self) -> Timestamp {
-        let now = self.0.world.right_time();
-        Timestamp::from_millisecond(now).expect("a time of this century")
-    }
-}
-
-fn away() -> AccountRowError {
-    AccountRowError("injected: the database is away".to_owned())
 }

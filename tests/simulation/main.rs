@@ -11,9 +11,10 @@
 //! The rules are those of `florin-invariants`, which the auditor of the kill campaign checks too: `audit` fills their
 //! evidence. A run in which a required fault never happened fails.
 //!
-//! Some worlds have three proxies on one database, each with its crashes. Their requests are divided at random, and they share
-//! the row of the gateway account. The database is one of SQLite, whose transactions come one after the other: what
-//! PostgreSQL does when they overlap is tested in `crates/storage`.
+//! Some worlds have three proxies on one database, each with its crashes. Their requests are divided at random. Each keeps
+//! the pauses that it has read: how processes share the row of the gateway account is tested in `crates/gateway`. The database
+//! is one of SQLite, whose transactions come one after the other: what PostgreSQL does when they overlap is tested in
+//! `crates/storage`.
 //!
 //! Faults are drawn for each call; `disaster` has those that last. After a restored backup the rules excuse what the
 //! replaced database has and the backup has not.
@@ -34,7 +35,7 @@
 //! | an event's id changes with each delivery | `delivery-has-event` |
 //! | events of an order are delivered concurrently; a late failure reverts a delivery (#) | `outbox-in-order` |
 //! | an observation is written in two transactions (#) | `state-has-event` |
-//! | Retry-After is ignored, by a proxy alone | `pauses-kept` |
+//! | Retry-After is ignored | `pauses-kept` |
 //! | an older response is taken for a newer one | `newest-response-counts` |
 //! | a paid order is set to failed | storage fails only by injected faults: the schema rejects it |
 //! | a missing amount counts as zero | `underpaid-has-short-invoice` |

@@ -21,7 +21,7 @@ use support::SeededRandom;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
-use crate::faulty_storage::{FaultyStorage, SimulatedAccount};
+use crate::faulty_storage::FaultyStorage;
 use crate::process::{Process, run_workers};
 use crate::stores;
 use crate::timeline::Millis;
@@ -96,11 +96,6 @@ impl Proxy {
         let (clock, random) = (Arc::new(process.clone()), machine.random.clone());
         let client = Client::with_transport(transport, settings, clock.clone(), random.clone());
         let client = client.expect("our own settings");
-        let client = if machine.world.shares_account() {
-            client.sharing(Arc::new(SimulatedAccount(process.clone())))
-        } else {
-            client
-        };
         let dependencies = Dependencies {
             storage: Arc::new(FaultyStorage {
                 inner: self.storage(),

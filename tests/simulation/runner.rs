@@ -17,7 +17,6 @@ use tokio::runtime::{Builder, Runtime};
 use crate::behaviour::BEHAVIOURS;
 use crate::disaster::DISASTERS;
 use crate::faults::{Endpoint, Fault};
-use crate::faulty_storage::CHANGE_FAULTS;
 use crate::order_sources::ORDER_SOURCES;
 use crate::proxy::Proxy;
 use crate::queries::Database;
@@ -215,7 +214,7 @@ fn build_and_run(
     } else {
         SHORT
     };
-    // The others last for weeks, in which each proxy reads the shared account every second.
+    // The others last for weeks.
     let is_shared = schedule.is_short() && random.draw().is_multiple_of(SHARED_EVERY);
     let proxies = if is_shared { PROXIES } else { 1 };
     let timeline = Timeline::default();
@@ -339,7 +338,6 @@ fn missing(counters: &Counters) -> Vec<String> {
     let sources = ORDER_SOURCES.map(|source| format!("{source:?}"));
     missing.extend(counters.missing("order sources", sources));
     missing.extend(counters.missing("customers", names(&BEHAVIOURS)));
-    missing.extend(counters.missing("faults of the shared account", names(&CHANGE_FAULTS)));
     missing.extend(counters.missing("faults of the store", names(&ENDPOINT_FAULTS)));
     let disasters = DISASTERS.map(|(_, disaster)| disaster.name());
     missing.extend(counters.missing("disasters", disasters));

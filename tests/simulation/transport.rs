@@ -299,10 +299,8 @@ impl SimulatedTransport {
     /// Records a pause when the process reads it.
     fn record_pause(&self, lasts: Millis) {
         let (process, world) = (&self.process, &self.process.world);
-        if !world.shares_account() {
-            let until = world.wall() + lasts;
-            world.gateway.record_pause(process.number, until);
-        }
+        let until = world.wall() + lasts;
+        world.gateway.record_pause(process.number, until);
     }
 
     fn dated(&self, mut response: RawResponse) -> RawResponse {

@@ -1,9 +1,8 @@
 //! A world: one database, one gateway, some stores, on one virtual clock from one seed. The proxy and its customers act
 //! on it.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -11,7 +10,6 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use florin_invariants::{Price, Restore};
 use florin_storage::{FileFault, StorageError};
 use parking_lot::{Mutex, MutexGuard};
-use sqlx::error::{DatabaseError, ErrorKind};
 use support::{Counters, SeededRandom};
 use tokio::sync::Notify;
 
@@ -31,16 +29,12 @@ pub(crate) struct Backup {
     pub(crate) file: PathBuf,
 }
 
-/// The text and version of the row of the gateway account. A change of it is one step: no other one is seen in between.
-type StoredAccount = Mutex<(Option<String>, i64)>;
-
 pub(crate) struct World {
     pub(crate) timeline: Timeline,
     pub(crate) random: SeededRandom,
     pub(crate) counters: Counters,
     pub(crate) gateway: Gateway,
     pub(crate) proxies: usize,
-    pub(crate) account: StoredAccount,
     pub(crate) shop: Shop,
     pub(crate) queries: Queries,
     pub(crate) database: Database,
@@ -92,7 +86,6 @@ impl World {
             counters: Counters::default(),
             gateway,
             proxies,
-            account: StoredAccount::default(),
             shop: Shop::default(),
             queries,
             database,
@@ -132,12 +125,6 @@ impl World {
     /// The time by the gateway's right clock.
     pub(crate) fn right_time(&self) -> Millis {
         self.timeline.now() + FIRST_DAY
-    }
-
-    /// Returns `true` if the limits of the gateway's account are in the database. How its processes keep each other's pauses is
-    /// tested in `crates/gateway`.
-    pub(crate) fn shares_account(&self) -> bool {
-        self.proxies > 1
     }
 
     pub(crate) fn writes(&self) -> i64 {
@@ -215,15 +202,14 @@ impl World {
     }
 }
 
-/// An outage of the simulated storage, with the errors that the proxy meets.
+/// An outage of the simulated storage, with the error that the proxy meets: it does the same in each other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outage {
-    Full,
-    Io,
+    Unreadable,
     Gone,
     Replaced,
     Damaged,
-    ReadOnly,
+    /// Another program holds the file: each call waits before it fails.
     Locked,
 }
 
@@ -234,61 +220,13 @@ impl Outage {
     }
 
     pub(crate) fn error(self) -> StorageError {
-        let path = || "florin.db".to_owned();
-        match self {
-            Self::Gone => FileFault::Gone(path()).into(),
-            Self::Replaced => FileFault::Replaced(path()).into(),
-            Self::Damaged => FileFault::Damaged {
-                path: path(),
-                found: "injected".into(),
-            }
-            .into(),
-            Self::Full => code("13"),
-            Self::Io => code("778"),
-            Self::ReadOnly => code("8"),
-            Self::Locked => code("5"),
-        }
-    }
-}
-
-fn code(code: &'static str) -> StorageError {
-    sqlx::Error::Database(Box::new(Injected(code))).into()
-}
-
-/// An error of SQLite, by its code. Source: sqlite.org, "Result and Error Codes".
-#[derive(Debug)]
-struct Injected(&'static str);
-
-impl fmt::Display for Injected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "injected: code {}", self.0)
-    }
-}
-
-impl std::error::Error for Injected {}
-
-impl DatabaseError for Injected {
-    fn message(&self) -> &'static str {
-        "injected"
-    }
-
-    fn code(&self) -> Option<Cow<'_, str>> {
-        Some(self.0.into())
-    }
-
-    fn as_error(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
-        self
-    }
-
-    fn as_error_mut(&mut self) -> &mut (dyn std::error::Error + Send + Sync + 'static) {
-        self
-    }
-
-    fn into_error(self: Box<Self>) -> Box<dyn std::error::Error + Send + Sync + 'static> {
-        self
-    }
-
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Other
+        let (path, found) = ("florin.db".to_owned(), "injected".to_owned());
+        let fault = match self {
+            Self::Gone => FileFault::Gone(path),
+            Self::Replaced => FileFault::Replaced(path),
+            Self::Damaged => FileFault::Damaged { path, found },
+            Self::Unreadable | Self::Locked => FileFault::Unreadable { path, error: found },
+        };
+        fault.into()
     }
 }
