@@ -61,19 +61,13 @@ pub(crate) enum Fault {
 pub(crate) enum Member {
     OtherAddress,
     Missing,
-    Empty,
     Junk,
-    Negative,
-    Exponent,
-    Number,
     UnknownStatus,
     OtherAmount,
     OtherCurrency,
     OtherAsset,
-    Twice,
     BadChecksum,
     OtherQr,
-    BadLifetime,
     OtherPage,
     OtherSession,
 }
@@ -115,16 +109,11 @@ impl Fault {
             (4, T::Denied),
             (2, T::Wrong(M::OtherAddress)),
             (6, T::Wrong(M::Missing)),
-            (4, T::Wrong(M::Empty)),
             (5, T::Wrong(M::Junk)),
-            (3, T::Wrong(M::Negative)),
-            (3, T::Wrong(M::Exponent)),
-            (4, T::Wrong(M::Number)),
             (4, T::Wrong(M::UnknownStatus)),
             (5, T::Wrong(M::OtherAmount)),
             (4, T::Wrong(M::OtherCurrency)),
             (4, T::Wrong(M::OtherAsset)),
-            (3, T::Wrong(M::Twice)),
         ];
         let create = [
             (3, T::Wrong(M::BadChecksum)),
@@ -132,15 +121,12 @@ impl Fault {
             (3, T::Wrong(M::OtherAmount)),
             (3, T::Wrong(M::OtherCurrency)),
             (3, T::Wrong(M::OtherAsset)),
-            (3, T::Wrong(M::BadLifetime)),
             (3, T::Wrong(M::Missing)),
-            (3, T::Wrong(M::Number)),
         ];
         let session = [
             (4, T::Wrong(M::OtherPage)),
             (4, T::Wrong(M::OtherSession)),
             (4, T::Wrong(M::Missing)),
-            (3, T::Wrong(M::Number)),
         ];
         match endpoint {
             Endpoint::Session => [&on_the_way[..], &session].concat(),
