@@ -252,10 +252,6 @@ impl HostedPage {
         self.post(&path, &json!({ "amount": "rest" })).await;
     }
 
-    pub async fn close(&self) {
-        self.post("close", &json!({ "id": self.session })).await;
-    }
-
     async fn post(&self, path: &str, body: &Value) {
         let request = self.http.post(format!("{}/{path}", self.base)).json(body);
         HttpResponse::of(request).await.with(200);

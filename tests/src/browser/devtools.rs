@@ -140,7 +140,7 @@ impl Browser {
         response.unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
-    /// Emulates this size and colour scheme from here on, without motion.
+    /// Emulates this size and colour scheme from here on.
     pub async fn emulate(&self, options: BrowserOptions) {
         self.emulate_with(options, &[]).await;
     }
@@ -149,17 +149,8 @@ impl Browser {
     pub async fn emulate_with(&self, options: BrowserOptions, more: &[(&str, &str)]) {
         let (width, height) = options.size;
         self.set_viewport(width, height).await;
-        let scheme = if options.dark { "dark" } else { "light" };
-        let usual = [
-            ("prefers-color-scheme", scheme),
-            ("prefers-reduced-motion", "reduce"),
-        ];
-        let features = usual.iter().chain(more);
-        let features: Vec<_> = features
-            .map(|(name, value)| json!({ "name": name, "value": value }))
-            .collect();
-        let media = json!({ "media": "", "features": features });
-        self.send_cdp("Emulation.setEmulatedMedia", media).await;
+        self.send_cdp("Emulation.setEmulatedMedia", media(options, more))
+            .await;
     }
 
     /// Saves a picture of the whole page without scroll bars.
@@ -236,6 +227,23 @@ async fn send_to_new(
         }
     }
     Some(message["id"].clone())
+}
+
+/// The media features of these options, and further ones.
+pub(super) fn media(options: BrowserOptions, more: &[(&str, &str)]) -> Value {
+    let scheme = if options.dark { "dark" } else { "light" };
+    let motion = if options.motion {
+        "no-preference"
+    } else {
+        "reduce"
+    };
+    let usual = [
+        ("prefers-color-scheme", scheme),
+        ("prefers-reduced-motion", motion),
+    ];
+    let features = usual.iter().chain(more);
+    let features = features.map(|(name, value)| json!({ "name": name, "value": value }));
+    json!({ "media": "", "features": features.collect::<Vec<_>>() })
 }
 
 fn slow_phone() -> [(&'static str, Value); 3] {

@@ -12,6 +12,7 @@ use florin_servers::free_port;
 use serde_json::json;
 use thirtyfour::WebDriver;
 
+use super::devtools::media;
 use super::engine::{BrowserOptions, Engine, NetworkLog, capabilities, program};
 use crate::program::Folder;
 use crate::wait::within;
@@ -94,22 +95,12 @@ async fn launch(
 /// Applies the options to the window and its context by the protocol of the developer tools.
 pub(super) async fn prepare(tab: &WebDriver, options: BrowserOptions, context: Option<&str>) {
     let cdp = tab.cdp();
-    let scheme = if options.dark { "dark" } else { "light" };
-    let motion = if options.motion {
-        "no-preference"
-    } else {
-        "reduce"
-    };
-    let media = json!({ "features": [
-        { "name": "prefers-color-scheme", "value": scheme },
-        { "name": "prefers-reduced-motion", "value": motion },
-    ] });
     let mut allowed = json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
     if let Some(context) = context {
         allowed["browserContextId"] = json!(context);
     }
     for (method, parameters) in [
-        ("Emulation.setEmulatedMedia", media),
+        ("Emulation.setEmulatedMedia", media(options, &[])),
         ("Browser.grantPermissions", allowed),
     ] {
         let response = cdp.send_raw(method, parameters).await;
