@@ -110,7 +110,7 @@ async fn a_database_of_each_release_is_upgraded() {
         database.close().await.unwrap();
         let migrated = florin_storage::migrate_postgres(&url, "test").await;
         migrated.unwrap();
-        world.move_database(url);
+        world.config.database_url = Some(url);
         is_upgraded(world, &name_of(&dump), &before.unwrap()).await;
     }
 }

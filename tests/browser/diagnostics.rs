@@ -255,7 +255,7 @@ async fn an_unlisted_origin_leaves_a_link_and_its_line_works_once_it_is_pasted()
 }
 
 async fn restart_with(world: &mut World, origins: &[String]) {
-    world.set_origins(origins.to_vec());
+    world.config.origins = origins.to_vec();
     world.stop_proxy().await;
     world.start_proxy().await;
 }

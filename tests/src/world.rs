@@ -39,7 +39,8 @@ pub struct World {
     /// What stands between the proxy and the gateway.
     pub gateway_link: TcpProxy,
     pub webhooks: WebhookReceiver,
-    config: WorldConfig,
+    /// Its changes hold from the proxy's next start on.
+    pub config: WorldConfig,
     addresses: Addresses,
     proxy: Option<RunningProxy>,
     http: reqwest::Client,
@@ -259,15 +260,6 @@ impl World {
     pub fn database_url(&self) -> String {
         let file = || format!("sqlite://{}", self.database().display());
         self.config.database_url.clone().unwrap_or_else(file)
-    }
-
-    pub fn move_database(&mut self, url: String) {
-        self.config.database_url = Some(url);
-    }
-
-    /// Sets the store's origins beside the demo shop's, from the proxy's next start on.
-    pub fn set_origins(&mut self, origins: Vec<String>) {
-        self.config.origins = origins;
     }
 
     pub fn config_file(&self) -> PathBuf {
