@@ -15,6 +15,10 @@ const ORDERS: &str = "SELECT orders.*,
 const ATTEMPTS: &str = "SELECT attempts.*, polled_at, next_poll_at IS NOT NULL AS scheduled, amount, currency, customer_email
      FROM attempts JOIN orders ON orders.id = attempts.order_id LEFT JOIN polls ON attempt_id = attempts.id
      ORDER BY begun_at";
+/// Transactions that write events of one order come one after the other, and so do the positions.
+const EVENTS: &str = "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox ON outbox.order_id = events.order_id
+         AND outbox.sequence = events.sequence AND webhook = 'default'
+     ORDER BY events.position";
 const OBSERVATIONS: &str = "SELECT * FROM observations ORDER BY attempt_id, id";
 const CREDITS: &str = "SELECT * FROM credits";
 const REFUNDS: &str = "SELECT * FROM refunds";
@@ -41,7 +45,6 @@ impl ReadError {
 
 trait Connection {
     type Row: Columns;
-    const EVENTS: &'static str;
 
     async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<Self::Row>>;
 }
@@ -67,10 +70,6 @@ trait Columns {
 
 impl Connection for SqliteConnection {
     type Row = SqliteRow;
-    const EVENTS: &'static str =
-        "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox ON outbox.order_id = events.order_id
-             AND outbox.sequence = events.sequence AND webhook = 'default'
-         ORDER BY events.position";
 
     async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<SqliteRow>> {
         sqlx::query(query).fetch_all(self).await
@@ -89,10 +88,6 @@ impl Columns for SqliteRow {
 
 impl Connection for PgConnection {
     type Row = PgRow;
-    const EVENTS: &'static str =
-        "SELECT events.*, outbox.state AS outbox FROM events LEFT JOIN outbox ON outbox.order_id = events.order_id
-             AND outbox.sequence = events.sequence AND webhook = 'default'
-         ORDER BY events.tx, events.position";
 
     async fn rows(&mut self, query: &'static str) -> sqlx::Result<Vec<PgRow>> {
         sqlx::query(query).fetch_all(self).await
@@ -122,7 +117,7 @@ async fn values<C: Connection, T>(
 }
 
 async fn read_tables<C: Connection>(db: &mut C) -> Result<Database, ReadError> {
-    let mut events = values(db, C::EVENTS, event).await?;
+    let mut events = values(db, EVENTS, event).await?;
     events.sort_by(|one: &Event, other| one.order_id.cmp(&other.order_id));
     Ok(Database {
         orders: values(db, ORDERS, order).await?,
