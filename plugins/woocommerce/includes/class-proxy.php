@@ -37,12 +37,10 @@ final class Proxy {
 	 */
 	public static function client( string $mode ): Florin {
 		self::load_library();
-		$secret_key = Settings::of_mode( $mode, 'secret_key' );
 		if ( ! self::is_configured( $mode ) ) {
 			throw new FlorinException( 'not_configured', 'The settings have no address or no secret key.' );
 		}
-		$webhook_secret = Settings::of_mode( $mode, 'webhook_secret' );
-		return new Florin( Settings::of_mode( $mode, 'url' ), $secret_key, '' === $webhook_secret ? null : $webhook_secret, timeout: self::TIMEOUT_SECONDS );
+		return self::client_with( $mode, Settings::of_mode( $mode, 'secret_key' ) );
 	}
 
 	/**
@@ -53,7 +51,7 @@ final class Proxy {
 	 */
 	public static function client_of_customer( string $mode, string $client_token ): Florin {
 		self::load_library();
-		return new Florin( Settings::of_mode( $mode, 'url' ), $client_token, timeout: self::TIMEOUT_SECONDS );
+		return self::client_with( $mode, $client_token );
 	}
 
 	/**
@@ -75,19 +73,30 @@ final class Proxy {
 	 * @throws FlorinException If neither secret has signed it.
 	 */
 	public static function verify( string $body, array $headers ): array {
-		$refusal = null;
+		self::load_library();
+		$reason = 'The settings have no webhook secret.';
 		foreach ( array( self::LIVE, self::TEST ) as $mode ) {
-			if ( self::is_configured( $mode ) && '' !== Settings::of_mode( $mode, 'webhook_secret' ) ) {
-				try {
-					return array( $mode, self::client( $mode )->verifyWebhook( $body, $headers ) );
-				} catch ( FlorinException | \InvalidArgumentException | \JsonException $error ) {
-					$refusal = $error;
-				}
+			$secret = Settings::of_mode( $mode, 'webhook_secret' );
+			if ( '' === $secret ) {
+				continue;
+			}
+			try {
+				return array( $mode, Florin::verifyWebhook( $body, $headers, $secret ) );
+			} catch ( FlorinException | \InvalidArgumentException | \JsonException $error ) {
+				$reason = $error->getMessage();
 			}
 		}
-		self::load_library();
-		$reason = $refusal ? $refusal->getMessage() : 'The settings have no webhook secret.';
 		throw new FlorinException( 'invalid_webhook', esc_html( $reason ) );
+	}
+
+	/**
+	 * Returns a client.
+	 *
+	 * @param string $mode LIVE or TEST.
+	 * @param string $key  The secret key, or a client token.
+	 */
+	private static function client_with( string $mode, string $key ): Florin {
+		return new Florin( url: Settings::of_mode( $mode, 'url' ), secretKey: $key, timeout: self::TIMEOUT_SECONDS );
 	}
 
 	/**
