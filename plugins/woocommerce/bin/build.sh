@@ -8,8 +8,8 @@ trap 'rm -rf "$work"' EXIT
 package=$work/florin-for-woocommerce
 mkdir -p "$package/lib/florin"
 cd "$plugin"
-php bin/translations.php --check
 cp -r florin-for-woocommerce.php uninstall.php readme.txt LICENSE assets includes languages "$package"
+php bin/translations.php "$package/languages"
 library=$plugin/../../packages/php
 cp -r "$library/autoload.php" "$library/src" "$library/LICENSE-MIT" "$package/lib/florin"
 cd "$work"

@@ -1,9 +1,7 @@
 <?php
 /**
- * Writes the template of the translations from the source, and what WordPress reads from the translations.
- *
- * `translations.php` writes `languages/florin-for-woocommerce.pot` and a `.l10n.php` beside each `.po`; with `--check` it writes nothing,
- * and fails if one of them is not up to date or a translation is incomplete.
+ * The translations: `translations.php` writes `languages/florin-for-woocommerce.pot` from the source. With `--check` it writes nothing, and
+ * fails if the template is not up to date or a translation is incomplete. With a folder it writes there what WordPress reads.
  *
  * @package Florin_For_WooCommerce
  */
@@ -21,29 +19,31 @@ foreach ( array_merge( glob( "$plugin/*.php" ), glob( "$plugin/includes/*.php" )
 }
 ksort( $texts );
 
-$wanted = array( "$plugin/languages/" . DOMAIN . '.pot' => template( $texts ) );
-$wrong  = array();
+$wrong = array();
+$to    = isset( $argv[1] ) && '--check' !== $argv[1] ? $argv[1] : null;
 foreach ( glob( "$plugin/languages/*.po" ) as $file ) {
+	$name         = basename( $file, '.po' );
 	$translations = read_po( file_get_contents( $file ) );
 	foreach ( array_keys( $texts ) as $text ) {
 		$translated = $translations[ $text ] ?? '';
-		if ( placeholders( $translated ) !== placeholders( $text ) || '' === $translated ) {
-			$wrong[] = basename( $file ) . " lacks, or has other placeholders: $text";
+		if ( '' === $translated || placeholders( $translated ) !== placeholders( $text ) ) {
+			$wrong[] = "$name.po lacks, or has other placeholders: $text";
 		}
 	}
-	foreach ( array_diff_key( $translations, $texts, array( '' => 0 ) ) as $text => $translated ) {
-		$wrong[] = basename( $file ) . " has what the source has not: $text";
+	foreach ( array_keys( array_diff_key( $translations, $texts, array( '' => 0 ) ) ) as $text ) {
+		$wrong[] = "$name.po has what the source has not: $text";
 	}
-	$wanted[ preg_replace( '/\.po$/', '.l10n.php', $file ) ] = compiled( array_intersect_key( $translations, $texts ), basename( $file ) );
+	if ( null !== $to ) {
+		$language = substr( $name, strlen( DOMAIN . '-' ) );
+		$compiled = array( 'domain' => DOMAIN, 'language' => $language, 'messages' => array_intersect_key( $translations, $texts ) );
+		file_put_contents( "$to/$name.l10n.php", '<?php return ' . var_export( $compiled, true ) . ";\n" );
+	}
 }
-foreach ( $wanted as $file => $text ) {
-	if ( in_array( '--check', $argv, true ) ) {
-		if ( ! is_file( $file ) || file_get_contents( $file ) !== $text ) {
-			$wrong[] = basename( $file ) . ' is not up to date: run php plugins/woocommerce/bin/translations.php';
-		}
-	} else {
-		file_put_contents( $file, $text );
-	}
+$template = "$plugin/languages/" . DOMAIN . '.pot';
+if ( ! isset( $argv[1] ) ) {
+	file_put_contents( $template, template( $texts ) );
+} elseif ( file_get_contents( $template ) !== template( $texts ) ) {
+	$wrong[] = basename( $template ) . ' is not up to date: run php plugins/woocommerce/bin/translations.php';
 }
 fwrite( STDERR, implode( "\n", $wrong ) . ( $wrong ? "\n" : '' ) );
 exit( $wrong ? 1 : 0 );
@@ -116,21 +116,4 @@ function placeholders( string $text ): array {
 	preg_match_all( '/%(?:\d\$)?s/', $text, $matches );
 	sort( $matches[0] );
 	return $matches[0];
-}
-
-/**
- * Returns the file that WordPress reads.
- *
- * @param array  $translations Translations by text.
- * @param string $name         The name of the `.po`.
- */
-function compiled( array $translations, string $name ): string {
-	ksort( $translations );
-	$language = preg_replace( '/^' . DOMAIN . '-(.*)\.po$/', '$1', $name );
-	$file     = array(
-		'domain'   => DOMAIN,
-		'language' => $language,
-		'messages' => $translations,
-	);
-	return "<?php\nreturn " . var_export( $file, true ) . ";\n";
 }

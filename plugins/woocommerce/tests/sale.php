@@ -15,19 +15,27 @@ const WEBHOOK_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
  * @return resource
  */
 function start_proxy() {
-	$file   = tempnam( sys_get_temp_dir(), 'florin' );
+	$file = tempnam( sys_get_temp_dir(), 'florin' );
+	putenv( "FLORIN_STATE=$file" );
+	register_shutdown_function( 'unlink', $file );
+	list( $process, $port ) = start_server( __DIR__ . '/proxy.php', array() );
+	putenv( "FLORIN_PORT=$port" );
+	return $process;
+}
+
+/**
+ * Starts PHP's own server with a program, in its folder. Returns the process and its port.
+ */
+function start_server( string $program, array $environment ): array {
 	$socket = stream_socket_server( 'tcp://127.0.0.1:0' );
 	$port   = (int) substr( strrchr( stream_socket_get_name( $socket, false ), ':' ), 1 );
 	fclose( $socket );
-	putenv( "FLORIN_STATE=$file" );
-	putenv( "FLORIN_PORT=$port" );
-	register_shutdown_function( 'unlink', $file );
 	$quiet   = array( 1 => array( 'file', '/dev/null', 'w' ), 2 => array( 'file', '/dev/null', 'w' ) );
-	$process = proc_open( array( PHP_BINARY, '-S', "127.0.0.1:$port", __DIR__ . '/proxy.php' ), $quiet, $pipes );
+	$process = proc_open( array( PHP_BINARY, '-S', "127.0.0.1:$port", $program ), $quiet, $pipes, dirname( $program ), $environment + getenv() );
 	for ( $try = 0; $try < 100 && ! @fsockopen( '127.0.0.1', $port ); $try++ ) {
 		usleep( 50000 );
 	}
-	return $process;
+	return array( $process, $port );
 }
 
 /**
@@ -106,14 +114,21 @@ function event( string $type, string $florin_id ): array {
 }
 
 /**
- * Delivers an event as the proxy does, signed as Standard Webhooks says. Returns the status.
+ * Returns the body and the headers of a delivery, signed as Standard Webhooks says.
+ */
+function signed( array $event, string $secret = WEBHOOK_SECRET, ?int $at = null ): array {
+	$body = json_encode( array_diff_key( $event, array( 'id' => 0 ) ) );
+	$at   = (string) ( $at ?? time() );
+	$key  = base64_decode( substr( $secret, strlen( 'whsec_' ) ) );
+	$mac  = base64_encode( hash_hmac( 'sha256', "$event[id].$at.$body", $key, true ) );
+	return array( $body, array( 'webhook-id' => $event['id'], 'webhook-timestamp' => $at, 'webhook-signature' => "v1,$mac" ) );
+}
+
+/**
+ * Delivers an event as the proxy does. Returns the status.
  */
 function deliver( array $event, string $secret = WEBHOOK_SECRET, ?int $at = null ): int {
-	$body    = json_encode( array_diff_key( $event, array( 'id' => 0 ) ) );
-	$at      = (string) ( $at ?? time() );
-	$key     = base64_decode( substr( $secret, strlen( 'whsec_' ) ) );
-	$headers = array( 'webhook-id' => $event['id'], 'webhook-timestamp' => $at, 'webhook-signature' => 'v1,' . base64_encode( hash_hmac( 'sha256', "$event[id].$at.$body", $key, true ) ) );
-	return Events::receive( $body, $headers )[0];
+	return Events::receive( ...signed( $event, $secret, $at ) )[0];
 }
 
 /**

@@ -91,6 +91,20 @@ return array(
 		same( '', implode( "\n", $lines ) );
 		same( 0, $status );
 	},
+	'the package has all that a shop needs' => static function (): void {
+		$folder = sys_get_temp_dir() . '/florin-' . bin2hex( random_bytes( 8 ) );
+		exec( 'sh ' . escapeshellarg( dirname( __DIR__ ) . '/bin/build.sh' ) . ' ' . escapeshellarg( $folder ) . ' 2>&1', $lines, $status );
+		same( "$folder/florin-for-woocommerce.zip", implode( "\n", $lines ) );
+		$package = new \PharData( "$folder/florin-for-woocommerce.zip" );
+		foreach ( array( 'florin-for-woocommerce.php', 'readme.txt', 'includes/class-gateway.php', 'assets/blocks.js', 'lib/florin/src/Florin.php' ) as $file ) {
+			same( true, isset( $package[ "florin-for-woocommerce/$file" ] ) );
+		}
+		same( false, isset( $package['florin-for-woocommerce/tests'] ) );
+		$german = file_get_contents( "phar://$folder/florin-for-woocommerce.zip/florin-for-woocommerce/languages/florin-for-woocommerce-de_DE.l10n.php" );
+		contains( "'Refund' => 'Erstattung'", $german );
+		unlink( "$folder/florin-for-woocommerce.zip" );
+		rmdir( $folder );
+	},
 	'the versions are the same everywhere' => static function (): void {
 		$folder = dirname( __DIR__ );
 		contains( ' * Version: ' . VERSION . "\n", file_get_contents( "$folder/florin-for-woocommerce.php" ) );
