@@ -25,6 +25,7 @@ mod operators;
 mod operators_pages;
 mod order_sources;
 mod payments;
+mod plugins;
 mod program;
 mod release;
 mod reload;
