@@ -2,19 +2,21 @@
 # Plays sales against a real WordPress and WooCommerce: real.sh WORDPRESS WOOCOMMERCE
 #
 # WORDPRESS is the folder with wp-load.php, WOOCOMMERCE the one with woocommerce.php; both are copied. It needs PHP with mysqli and curl,
-# mariadbd, and florin-proxy and florin-sandbox on PATH or in FLORIN_BIN. HPOS=no stores orders as posts. KEEP=yes leaves the shop
+# mariadbd, and florin-proxy and florin-sandbox on PATH or in BIN. HPOS=no stores orders as posts. KEEP=yes leaves the shop
 # running until Enter is pressed.
 set -eu
 [ $# = 2 ] || { sed -n '2s/^# //p' "$0"; exit 2; }
 tests=$(cd "$(dirname "$0")" && pwd)
 wordpress=$(cd "$1" && pwd) woocommerce=$(cd "$2" && pwd)
-bin=${FLORIN_BIN:-$(dirname "$(command -v florin-proxy)")}
+bin=${BIN:-$(dirname "$(command -v florin-proxy)")}
 base=${PORT_BASE:-18400}
 export SHOP_PORT=$base PROXY_PORT=$((base + 1)) SANDBOX_PORT=$((base + 2)) ADMIN_PORT=$((base + 3))
 export FOLDER=$(mktemp -d)
-pids=
+pids= shop=0
 finish() {
     for pid in $pids; do kill "$pid" 2>/dev/null || true; done
+    # Its workers survive it.
+    kill -- "-$shop" 2>/dev/null || true
     wait
     rm -rf "$FOLDER"
 }
@@ -39,8 +41,8 @@ for _ in $(seq 100); do [ -S "$DB_SOCKET" ] && break; sleep 0.1; done
 
 php "$tests/real/install.php" "$site"
 cd "$site"
-PHP_CLI_SERVER_WORKERS=4 php -S "127.0.0.1:$SHOP_PORT" "$tests/real/router.php" >"$FOLDER/shop.log" 2>&1 &
-pids="$pids $!"
+PHP_CLI_SERVER_WORKERS=4 setsid php -S "127.0.0.1:$SHOP_PORT" "$tests/real/router.php" >"$FOLDER/shop.log" 2>&1 &
+shop=$!
 cd "$FOLDER"
 "$bin/florin-sandbox" --listen "127.0.0.1:$SANDBOX_PORT" --callback-url "http://127.0.0.1:$PROXY_PORT/callbacks/a-callback-token-for-the-tests-only" >sandbox.log 2>&1 &
 pids="$pids $!"

@@ -48,7 +48,7 @@ return array(
 			array( array( 'environment' => 'test' ), 'environment “test”' ),
 			array( array( 'webhooks' => array() ), 'has no webhook' ),
 			array( array( 'webhooks' => array( array( 'id' => 'default', 'state' => 'disabled' ) ) ), '“default” is disabled' ),
-			array( array( 'failure' => array( 503, 'gateway_unavailable' ) ), 'It was asked to fail.' ),
+			array( array( 'failure' => array( 422, 'gateway_refused' ) ), 'It was asked to fail.' ),
 		) as list( $changes, $text ) ) {
 			reset_shop();
 			proxy( $changes );
