@@ -7,6 +7,16 @@
 
 namespace Florin\WooCommerce;
 
+/**
+ * Sells, and is paid without a webhook. The order is on hold, so that only the list of events leads to it.
+ */
+function sell_without_webhook(): array {
+	list( $id, $florin ) = sell();
+	in_shop( $id, static fn( $order ) => $order->set_status( 'on-hold' ) );
+	at_proxy( $florin, array( 'status' => 'paid', 'attempt' => attempt() ) );
+	return array( $id, $florin );
+}
+
 return array(
 	'a webhook that is not signed by the proxy changes nothing' => static function (): void {
 		list( $id, $florin ) = sell();
@@ -18,6 +28,7 @@ return array(
 		same( 'pending', status( $id ) );
 		set( 'webhook_secret', '' );
 		same( 400, deliver( $event ) );
+		same( array( 400, 'The settings have no webhook secret.' ), Events::receive( ...signed( $event, 'whsec_' ) ) );
 		same( array(), get_option( Events::LAST_WEBHOOK, array() ) );
 	},
 	'a webhook is sent again while the proxy does not answer' => static function (): void {
@@ -40,8 +51,7 @@ return array(
 		same( 200, deliver( array( 'id' => 'evt_t', 'type' => 'webhook.test', 'data' => array( 'store' => 'shop' ) ) ) );
 	},
 	'a lost webhook is found by the repeated work' => static function (): void {
-		list( $id, $florin ) = sell();
-		at_proxy( $florin, array( 'status' => 'paid', 'attempt' => attempt() ) );
+		list( $id, $florin ) = sell_without_webhook();
 		$event = event( 'order.paid', $florin );
 		Events::poll();
 		same( 'processing', status( $id ) );
@@ -58,8 +68,7 @@ return array(
 		same( 2, count( array_filter( proxy()['requests'], static fn( $request ) => '/v1/events' === $request['path'] ) ) );
 	},
 	'an event that fails is read again' => static function (): void {
-		list( $id, $florin ) = sell();
-		at_proxy( $florin, array( 'status' => 'paid', 'attempt' => attempt() ) );
+		list( $id, $florin ) = sell_without_webhook();
 		event( 'order.paid', $florin );
 		\Shop::$is_locked = true;
 		Events::poll();
@@ -69,9 +78,8 @@ return array(
 		same( 'processing', status( $id ) );
 	},
 	'a proxy with a new database is read from its beginning' => static function (): void {
-		list( $id, $florin ) = sell();
+		list( $id, $florin ) = sell_without_webhook();
 		update_option( Events::CURSOR, array( 'live' => 'evt_of_before' ) );
-		at_proxy( $florin, array( 'status' => 'paid', 'attempt' => attempt() ) );
 		event( 'order.paid', $florin );
 		Events::poll();
 		Events::poll();
@@ -79,9 +87,8 @@ return array(
 	},
 	'an event of an order that is gone does not stop the list' => static function (): void {
 		list( $id, $florin ) = sell();
-		list( $other_id, $other ) = sell();
+		list( $other_id, $other ) = sell_without_webhook();
 		event( 'order.expired', $florin );
-		at_proxy( $other, array( 'status' => 'paid', 'attempt' => attempt() ) );
 		event( 'order.paid', $other );
 		proxy( array( 'orders' => array( $other => proxy()['orders'][ $other ] ) ) );
 		Events::poll();

@@ -94,7 +94,7 @@ return array(
 		same( 'processing', status( $id ) );
 	},
 	'an unpaid order of another method is left alone' => static function (): void {
-		foreach ( array( 'expired', 'paid', 'processing' ) as $status ) {
+		foreach ( array( 'expired', 'paid', 'processing', 'underpaid' ) as $status ) {
 			list( $id, $florin ) = sell();
 			\WC_Order::$stored[ $id ]['method'] = 'card';
 			report( "order.$status", $florin, array( 'status' => $status, 'expires_at' => '2020-01-01T00:00:00Z', 'attempt' => attempt() ) );
@@ -109,6 +109,18 @@ return array(
 		same( 9, \WC_Order::$stock );
 		contains( 'This money is owed to the customer', notes( $id ) );
 		same( '', meta( $id, '_florin_credited' ) );
+	},
+	'an order that was paid otherwise and put on hold stays so' => static function (): void {
+		foreach ( array( 'processing', 'failed', 'paid' ) as $status ) {
+			list( $id, $florin ) = sell();
+			report( 'order.processing', $florin, array( 'status' => 'processing', 'attempt' => attempt() ) );
+			in_shop( $id, static fn( $order ) => $order->payment_complete( 'card' ) );
+			in_shop( $id, static fn( $order ) => $order->set_status( 'on-hold' ) );
+			report( "order.$status", $florin, array( 'status' => $status ) );
+			same( 'on-hold', status( $id ) );
+			same( '', meta( $id, '_florin_credited' ) );
+			same( 'failed' === $status ? '' : 'asks', '' === meta( $id, '_florin_attention' ) ? '' : 'asks' );
+		}
 	},
 	'a payment after the cancellation waits for a person, or completes' => static function (): void {
 		foreach ( array( 'on-hold' => 'on-hold', 'paid' => 'processing' ) as $setting => $status ) {
@@ -139,16 +151,26 @@ return array(
 			report( 'order.reverted', $florin, array( 'reverted' => array( 'at' => '2026-11-28T10:00:00Z', 'payment_state' => 'failed' ) ) );
 			same( $after, status( $id ) );
 			contains( 'the gateway reports “failed”', meta( $id, '_florin_attention' ) );
-			in_shop( $id, static fn( $order ) => $order->set_status( 'completed' ) );
+			in_shop( $id, static fn( $order ) => $order->set_status( 'processing' ) );
 			deliver( event( 'order.reverted', $florin ) );
-			same( 'completed', status( $id ) );
+			same( 'processing', status( $id ) );
 		}
+	},
+	'a reverted second payment stops nothing' => static function (): void {
+		list( $id, $first ) = sell();
+		at_proxy( $first, array( 'status' => 'cancelled' ) );
+		( new Gateway() )->process_payment( $id );
+		$second = meta( $id, '_florin_order' );
+		pay( $first );
+		report( 'order.reverted', $second, array( 'status' => 'paid', 'attempt' => attempt(), 'reverted' => array( 'at' => '2026-11-28T10:00:00Z', 'payment_state' => 'failed' ) ) );
+		same( 'processing', status( $id ) );
 	},
 	'an unpaid order ends as the shop chooses, after its time' => static function (): void {
 		foreach ( array( 'cancelled' => 'cancelled', 'failed' => 'failed', 'leave' => 'pending' ) as $setting => $status ) {
 			set( 'unpaid_status', $setting );
 			list( $id, $florin ) = sell();
-			report( 'order.expired', $florin, array( 'status' => 'expired' ) );
+			at_proxy( $florin, array( 'status' => 'expired' ) );
+			Events::poll();
 			same( 'pending', status( $id ) );
 			at_proxy( $florin, array( 'expires_at' => '2020-01-01T00:00:00Z' ) );
 			Events::poll();
@@ -177,11 +199,12 @@ return array(
 			same( $may, apply_filters( 'woocommerce_cancel_unpaid_order', true, wc_get_order( $id ) ) );
 			same( $may ? 'cancelled' : $status, proxy()['orders'][ $florin ]['status'] );
 		}
-		list( $id ) = sell();
+		list( $id, $florin ) = sell();
+		same( false, apply_filters( 'woocommerce_cancel_unpaid_order', false, wc_get_order( $id ) ) );
+		same( 'open', proxy()['orders'][ $florin ]['status'] );
 		proxy( array( 'failure' => array( 500, 'internal' ) ) );
 		same( false, apply_filters( 'woocommerce_cancel_unpaid_order', true, wc_get_order( $id ) ) );
 		same( true, apply_filters( 'woocommerce_cancel_unpaid_order', true, wc_get_order( \WC_Order::place( array( 'method' => 'card' ) ) ) ) );
-		same( false, apply_filters( 'woocommerce_cancel_unpaid_order', false, wc_get_order( $id ) ) );
 	},
 	'a change waits for another of the same order' => static function (): void {
 		list( $id, $florin ) = sell();

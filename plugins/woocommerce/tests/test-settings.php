@@ -80,7 +80,9 @@ return array(
 	},
 	'uninstalling removes the settings and leaves the orders' => static function (): void {
 		list( $id, $florin ) = sell();
+		pay( $florin );
 		Events::poll();
+		same( 3, count( \Shop::$options ) );
 		defined( 'WP_UNINSTALL_PLUGIN' ) || define( 'WP_UNINSTALL_PLUGIN', 'florin' );
 		require dirname( __DIR__ ) . '/uninstall.php';
 		same( array(), \Shop::$options );
