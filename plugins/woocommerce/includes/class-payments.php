@@ -57,6 +57,9 @@ final class Payments {
 			static function ( Order_Record $record ) use ( $mode ): array {
 				$before = $record->current();
 				$opened = self::open_reference( $record, $mode );
+				if ( Proxy::LIVE === $mode && ! isset( $record->all()[ $opened['order']['id'] ] ) ) {
+					self::require_real_money( $opened['client_token'] );
+				}
 				$record->add( $opened['order'], $mode );
 				$record->make_current( $opened['order']['id'] );
 				$record->order->save();
@@ -100,7 +103,8 @@ final class Payments {
 		self::locked(
 			$order_id,
 			static function ( Order_Record $record ) use ( $mode, $florin_order, $event ): void {
-				if ( ! $record->has_reference( $florin_order['reference'] ) ) {
+				// What the proxy for tests reports pays no other order.
+				if ( ! $record->has_reference( $florin_order['reference'] ) || $record->mode( $florin_order['id'] ) !== $mode ) {
 					return;
 				}
 				$present = Proxy::client( $mode )->getOrder( $florin_order['id'] );
@@ -219,6 +223,23 @@ final class Payments {
 			}
 		}
 		throw new FlorinException( 'order_conflict', 'Every reference of the order has ended.' );
+	}
+
+	/**
+	 * Refuses simulated coins: a shop whose settings name a proxy for tests in live mode would give its goods away. A site that
+	 * WordPress knows as one for development or staging may do so.
+	 *
+	 * @param string $client_token The order's client token.
+	 * @throws FlorinException If no money moves at the proxy.
+	 */
+	private static function require_real_money( string $client_token ): void {
+		if ( 'production' !== wp_get_environment_type() ) {
+			return;
+		}
+		$environment = Proxy::client_of_customer( Proxy::LIVE, $client_token )->request( 'GET', '/v1/checkout' )['environment'];
+		if ( 'production' !== $environment ) {
+			throw new FlorinException( 'wrong_environment', 'No money moves at this proxy: use it in test mode.' );
+		}
 	}
 
 	/**

@@ -51,6 +51,7 @@ php "$tests/real/configure.php" >florin.toml
 chmod 600 florin.toml
 "$bin/florin-proxy" --config florin.toml >proxy.log 2>&1 &
 pids="$pids $!"
+for _ in $(seq 100); do grep -qi listening proxy.log && break; sleep 0.1; done
 
 status=0
 php "$tests/real/play.php" "$site" || status=$?

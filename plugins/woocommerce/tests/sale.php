@@ -45,6 +45,7 @@ function reset_shop(): void {
 	foreach ( array( 'notices', 'scripts', 'log', 'boxes', 'query', 'locks', 'schedule' ) as $name ) {
 		\Shop::$$name = array();
 	}
+	\Shop::$environment = 'production';
 	\Shop::$is_manager = true;
 	\Shop::$is_locked  = false;
 	\WC_Order::$stored = array();

@@ -7,6 +7,16 @@
 
 namespace Florin\WooCommerce;
 
+/**
+ * Fills in the connection of the test mode: the same proxy, with another webhook secret.
+ */
+function set_test_proxy(): void {
+	foreach ( array( 'url', 'store', 'secret_key' ) as $name ) {
+		set( "test_$name", Settings::get( $name ) );
+	}
+	set( 'test_webhook_secret', 'whsec_' . base64_encode( str_repeat( 't', 24 ) ) );
+}
+
 return array(
 	'an order is opened with its price, and the customer goes to the page to pay' => static function (): void {
 		$id     = \WC_Order::place();
@@ -87,12 +97,24 @@ return array(
 		same( null, Order_Record::id_of( 'order-1017' ) );
 		same( $id, Order_Record::id_of( "$foreign-2" ) );
 	},
+	'in live mode simulated coins are refused, except on a site for tests' => static function (): void {
+		proxy( array( 'environment' => 'test' ) );
+		$id = \WC_Order::place();
+		same( array( 'result' => 'failure' ), ( new Gateway() )->process_payment( $id ) );
+		contains( 'wrong_environment', end( \Shop::$log ) );
+		same( '', meta( $id, '_florin_order' ) );
+		\Shop::$environment = 'staging';
+		same( 'success', ( new Gateway() )->process_payment( $id )['result'] );
+	},
+	'what the proxy for tests reports pays no other order' => static function (): void {
+		set_test_proxy();
+		list( $id, $florin ) = sell();
+		at_proxy( $florin, array( 'status' => 'paid', 'attempt' => attempt() ) );
+		same( 200, deliver( event( 'order.paid', $florin ), Settings::of_mode( Proxy::TEST, 'webhook_secret' ) ) );
+		same( 'pending', status( $id ) );
+	},
 	'a test order stays one of the test proxy' => static function (): void {
-		$settings = \Shop::$options[ Settings::OPTION ];
-		foreach ( array( 'url', 'store', 'secret_key' ) as $name ) {
-			set( "test_$name", $settings[ $name ] );
-		}
-		set( 'test_webhook_secret', 'whsec_' . base64_encode( str_repeat( 't', 24 ) ) );
+		set_test_proxy();
 		set( 'test_mode', 'yes' );
 		list( $id, $florin ) = sell();
 		at_proxy( $florin, array( 'status' => 'paid', 'attempt' => attempt() ) );

@@ -75,6 +75,8 @@ return array(
 		same( true, ( new Gateway() )->is_available() );
 		\Shop::$is_manager = false;
 		same( false, ( new Gateway() )->is_available() );
+		\Shop::$environment = 'staging';
+		same( true, ( new Gateway() )->is_available() );
 	},
 	'without an address or a key it is not offered' => static function (): void {
 		foreach ( array( 'url', 'secret_key' ) as $name ) {

@@ -21,6 +21,7 @@ final class Shop {
 	public static array $schedule = array();
 	public static array $query    = array();
 	public static array $hooks    = array();
+	public static string $environment = 'production';
 	public static bool $is_manager = true;
 	public static bool $is_locked  = false;
 	public static array $locks     = array();
@@ -63,6 +64,9 @@ function delete_option( $name ) {
 }
 function current_user_can() {
 	return Shop::$is_manager;
+}
+function wp_get_environment_type() {
+	return Shop::$environment;
 }
 function wp_get_current_user() {
 	return (object) array( 'display_name' => 'Ada' );

@@ -24,6 +24,7 @@ $constants = array(
 	'WP_DEBUG_LOG'        => true,
 	'WP_DEBUG_DISPLAY'    => false,
 	'DISABLE_WP_CRON'     => true,
+	'WP_ENVIRONMENT_TYPE' => 'production',
 	'WP_HTTP_BLOCK_EXTERNAL' => true,
 	'WP_ACCESSIBLE_HOSTS' => '127.0.0.1',
 );
@@ -33,6 +34,10 @@ foreach ( $constants as $name => $value ) {
 }
 $text .= "\$table_prefix = 'wp_';\ndefined( 'ABSPATH' ) || define( 'ABSPATH', __DIR__ . '/' );\nrequire_once ABSPATH . 'wp-settings.php';\n";
 file_put_contents( "$site/wp-config.php", $text );
+
+// The tests run the repeated work themselves, and send no mail.
+mkdir( "$site/wp-content/mu-plugins" );
+file_put_contents( "$site/wp-content/mu-plugins/quiet.php", "<?php\nadd_filter( 'action_scheduler_allow_async_request_runner', '__return_false' );\nadd_filter( 'pre_wp_mail', '__return_true' );\n" );
 
 define( 'WP_INSTALLING', true );
 $_SERVER['HTTP_HOST'] = '127.0.0.1:' . getenv( 'SHOP_PORT' );

@@ -82,6 +82,16 @@ holds( 'its webhook arrives', within( $arrived ) );
 in_wordpress( '$settings = get_option( "woocommerce_florin_settings" ); foreach ( array( "url", "store", "secret_key", "webhook_secret" ) as $name ) { $settings[ $name ] = $settings[ "test_$name" ]; } update_option( "woocommerce_florin_settings", $settings ); return true;' );
 holds( 'in test mode customers are not offered it', false === in_wordpress( 'return isset( WC()->payment_gateways()->get_available_payment_gateways()["florin"] );' ) );
 in_wordpress( '$settings = get_option( "woocommerce_florin_settings" ); $settings["test_mode"] = "no"; update_option( "woocommerce_florin_settings", $settings ); return true;' );
+$refusal = in_wordpress(
+	'$order = wc_create_order();
+	$order->add_product( wc_get_product( $arguments[0] ) );
+	$order->calculate_totals();
+	try { Florin\WooCommerce\Payments::open( $order ); } catch ( Florin\FlorinException $error ) { return $error->errorCode; }',
+	array( $product )
+);
+holds( 'in live mode simulated coins are refused', 'wrong_environment' === $refusal, $refusal );
+$config = file_get_contents( "$site/wp-config.php" );
+file_put_contents( "$site/wp-config.php", str_replace( "'production'", "'local'", $config ) );
 
 // A sale with the Checkout block.
 list( $id, $redirect, $customer ) = buy();
@@ -97,6 +107,18 @@ $notes = count( $order['notes'] );
 in_wordpress( 'delete_option( "florin_cursor" ); do_action( "florin_poll" ); return true;' );
 $again = order( $id );
 holds( 'the same events again change nothing', 9 === $again['stock'] && count( $again['notes'] ) === $notes, $again );
+
+// A refund.
+in_wordpress( 'Florin\WooCommerce\Refunds::ask( $arguments[0] ); return true;', array( $id ) );
+$page = $customer->request( $order['received'] );
+preg_match( '/name="florin_nonce" value="([^"]+)"/', $page, $nonce );
+preg_match( '/name="florin_order_key" value="([^"]+)"/', $page, $key );
+$address = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
+$customer->request( $order['received'], array( 'florin_nonce' => $nonce[1] ?? '', 'florin_order_key' => $key[1] ?? '', 'florin_order_id' => $id, 'florin_refund_address' => $address ) );
+holds( 'the customer names an address for the refund', str_contains( implode( ' ', order( $id )['notes'] ), $address ), order( $id ) );
+in_wordpress( 'Florin\WooCommerce\Refunds::record( $arguments[0], $arguments[1], "0.00001", "", "ab12" ); return true;', array( $id, $order['florin'] ) );
+$refunded = in_wordpress( '$order = wc_get_order( $arguments[0] ); return array( (float) $order->get_total_refunded(), $order->get_status() );', array( $id ) );
+holds( 'a refund is booked in part', $refunded[0] > 0 && $refunded[0] < 12.5 && 'processing' === $refunded[1], $refunded );
 
 // Paid in part, then the rest.
 list( $id, $redirect, $customer ) = buy();
@@ -127,9 +149,37 @@ in_wordpress( '$settings = get_option( "woocommerce_florin_settings" ); $setting
 sandbox( 'scenario', array( 'name' => 'paid' ) );
 $is_paid = static fn(): bool => 'paid' === in_wordpress( 'return Florin\WooCommerce\Proxy::client( "live" )->getOrder( $arguments[0] )["status"];', array( order( $id )['florin'] ) );
 holds( 'a webhook with another signature is refused', within( $is_paid ) && 'pending' === order( $id )['status'], order( $id ) );
-in_wordpress( 'do_action( "florin_poll" ); return true;' );
-holds( 'the repeated work finds the payment', 'processing' === order( $id )['status'], order( $id ) );
+$stock = order( $id )['stock'];
+in_wordpress( 'do_action( "florin_poll" ); return true;', array(), 4 );
+$order = order( $id );
+$paid  = array_filter( $order['notes'], static fn( string $note ): bool => str_contains( $note, 'Florin: Paid' ) );
+holds( 'the repeated work finds the payment, four times at once, and completes it once', 'processing' === $order['status'] && $stock - 1 === $order['stock'] && 1 === count( $paid ), $order );
 holds( 'the repeated work is scheduled', true === in_wordpress( 'return as_has_scheduled_action( "florin_poll" );' ) );
+
+// The classic checkout, with a dialog, in German. WordPress takes a language once it has a file of it.
+mkdir( "$site/wp-content/languages" );
+file_put_contents( "$site/wp-content/languages/de_DE.l10n.php", "<?php return array( 'messages' => array() );" );
+in_wordpress( '$settings = get_option( "woocommerce_florin_settings" ); $settings["display"] = "modal"; update_option( "woocommerce_florin_settings", $settings ); update_option( "WPLANG", "de_DE" ); return true;' );
+in_wordpress( '$page = wp_insert_post( array( "post_type" => "page", "post_status" => "publish", "post_title" => "Classic", "post_name" => "classic", "post_content" => "[woocommerce_checkout]" ) ); update_option( "woocommerce_checkout_page_id", $page ); flush_rewrite_rules(); return true;' );
+$customer = new Browser();
+$customer->request( "/?add-to-cart=$product" );
+$page = $customer->request( '/classic/' );
+preg_match( '/name="woocommerce-process-checkout-nonce" value="([^"]+)"/', $page, $nonce );
+holds( 'the classic checkout offers Florin', str_contains( $page, 'payment_method_florin' ) && isset( $nonce[1] ), strip_tags( $page ) );
+$fields = array( 'woocommerce-process-checkout-nonce' => $nonce[1], 'payment_method' => 'florin' );
+foreach ( array( 'first_name' => 'Ada', 'last_name' => 'Lovelace', 'address_1' => 'Street 1', 'city' => 'Berlin', 'postcode' => '10115', 'country' => 'DE', 'email' => 'ada@shop.example' ) as $name => $value ) {
+	$fields[ "billing_$name" ] = $value;
+}
+$answer = json_decode( $customer->request( '/?wc-ajax=checkout', $fields ), true );
+holds( 'the classic checkout opens an order', 'success' === ( $answer['result'] ?? '' ), $answer );
+$page = $customer->request( $answer['redirect'] );
+holds( 'the page shows a dialog, in German', str_contains( $page, 'display="modal"' ) && str_contains( $page, 'Andere Zahlungsart wählen' ), $page );
+choose_bitcoin( token_in( $page ) );
+sandbox( 'scenario', array( 'name' => 'paid' ) );
+within( static fn(): bool => 'paid' === in_wordpress( 'return Florin\WooCommerce\Proxy::client( "live" )->getOrder( $arguments[0] )["status"];', array( order( $answer['order_id'] )['florin'] ) ) );
+$customer->request( $answer['redirect'] );
+holds( 'a customer who returns finds the order paid', 'processing' === order( $answer['order_id'] )['status'] && str_contains( $customer->url, 'order-received' ), order( $answer['order_id'] ) );
+in_wordpress( 'update_option( "WPLANG", "" ); return true;' );
 
 // The time that WooCommerce waits is over.
 list( $id ) = buy();

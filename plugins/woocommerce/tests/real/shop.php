@@ -10,16 +10,24 @@
  *
  * @param string $code      Ends with `return …;`.
  * @param array  $arguments `$arguments` of the code.
+ * @param int    $processes How many processes run it at once. The first one's result is returned.
  */
-function in_wordpress( string $code, array $arguments = array() ) {
+function in_wordpress( string $code, array $arguments = array(), int $processes = 1 ) {
 	global $site;
-	$_SERVER_HOST = '127.0.0.1:' . getenv( 'SHOP_PORT' );
-	$program      = '$_SERVER["HTTP_HOST"] = ' . var_export( $_SERVER_HOST, true ) . '; define( "WP_ADMIN", true ); require ' . var_export( "$site/wp-load.php", true ) . ';'
+	$host    = '127.0.0.1:' . getenv( 'SHOP_PORT' );
+	$program = '$_SERVER["HTTP_HOST"] = ' . var_export( $host, true ) . '; define( "WP_ADMIN", true ); require ' . var_export( "$site/wp-load.php", true ) . ';'
 		. 'require_once ABSPATH . "wp-admin/includes/plugin.php"; $arguments = json_decode( $argv[1], true );'
 		. 'echo "\n<<<", json_encode( ( static function ( $arguments ) { ' . $code . ' } )( $arguments ) );';
-	$process = proc_open( array( PHP_BINARY, '-d', 'memory_limit=512M', '-r', $program, '--', json_encode( $arguments ) ), array( 1 => array( 'pipe', 'w' ) ), $pipes );
-	$output  = stream_get_contents( $pipes[1] );
-	proc_close( $process );
+	$running = array();
+	for ( $number = 0; $number < $processes; $number++ ) {
+		$process   = proc_open( array( PHP_BINARY, '-d', 'memory_limit=512M', '-r', $program, '--', json_encode( $arguments ) ), array( 1 => array( 'pipe', 'w' ) ), $pipes );
+		$running[] = array( $process, $pipes[1] );
+	}
+	$outputs = array_map( static fn( array $one ): string => stream_get_contents( $one[1] ), $running );
+	foreach ( $running as list( $process ) ) {
+		proc_close( $process );
+	}
+	$output = $outputs[0];
 	list( $before, $result ) = explode( "\n<<<", $output, 2 ) + array( '', 'null' );
 	if ( '' !== trim( $before ) ) {
 		fwrite( STDERR, $before );
