@@ -3,6 +3,7 @@
  * Plugin Name: Florin for WooCommerce
  * Description: Takes payments in Bitcoin, Ether, USDT and other coins through your own Florin proxy.
  * Version: 0.1.0
+ * Author: Florin
  * Requires at least: 6.5
  * Requires PHP: 8.1
  * Requires Plugins: woocommerce

@@ -147,13 +147,26 @@ list( $id, $redirect, $customer ) = buy();
 choose_bitcoin( token_in( $customer->request( $redirect ) ) );
 in_wordpress( '$settings = get_option( "woocommerce_florin_settings" ); $settings["webhook_secret"] = "whsec_AAAA"; $settings["test_webhook_secret"] = ""; update_option( "woocommerce_florin_settings", $settings ); return true;' );
 sandbox( 'scenario', array( 'name' => 'paid' ) );
-$is_paid = static fn(): bool => 'paid' === in_wordpress( 'return Florin\WooCommerce\Proxy::client( "live" )->getOrder( $arguments[0] )["status"];', array( order( $id )['florin'] ) );
+$is_paid = static function () use ( &$id ): bool {
+	return 'paid' === in_wordpress( 'return Florin\WooCommerce\Proxy::client( "live" )->getOrder( $arguments[0] )["status"];', array( order( $id )['florin'] ) );
+};
 holds( 'a webhook with another signature is refused', within( $is_paid ) && 'pending' === order( $id )['status'], order( $id ) );
 $stock = order( $id )['stock'];
+$age   = static fn( int $id ) => in_wordpress( 'global $wpdb; $wpdb->query( "UPDATE {$wpdb->prefix}wc_orders SET date_updated_gmt = \"2020-01-01\" WHERE id = {$arguments[0]}" ); $wpdb->query( "UPDATE {$wpdb->posts} SET post_modified = \"2020-01-01\", post_modified_gmt = \"2020-01-01\" WHERE ID = {$arguments[0]}" ); wp_cache_flush(); return true;', array( $id ) );
 in_wordpress( 'do_action( "florin_poll" ); return true;', array(), 4 );
 $order = order( $id );
 $paid  = array_filter( $order['notes'], static fn( string $note ): bool => str_contains( $note, 'Florin: Paid' ) );
 holds( 'the repeated work finds the payment, four times at once, and completes it once', 'processing' === $order['status'] && $stock - 1 === $order['stock'] && 1 === count( $paid ), $order );
+list( $id, $redirect, $customer ) = buy();
+choose_bitcoin( token_in( $customer->request( $redirect ) ) );
+sandbox( 'scenario', array( 'name' => 'paid' ) );
+within( $is_paid );
+in_wordpress( 'foreach ( Florin\WooCommerce\Proxy::client( "live" )->events() as $event ) { $last = $event["id"]; } update_option( "florin_cursor", array( "live" => $last ) ); return true;' );
+in_wordpress( 'do_action( "florin_poll" ); return true;' );
+holds( 'a young order waits for its events', 'pending' === order( $id )['status'], order( $id ) );
+$age( $id );
+in_wordpress( 'do_action( "florin_poll" ); return true;' );
+holds( 'an old unpaid order is looked after without an event', 'processing' === order( $id )['status'], order( $id ) );
 holds( 'the repeated work is scheduled', true === in_wordpress( 'return as_has_scheduled_action( "florin_poll" );' ) );
 
 // The classic checkout, with a dialog, in German. WordPress takes a language once it has a file of it.
@@ -167,7 +180,7 @@ $page = $customer->request( '/classic/' );
 preg_match( '/name="woocommerce-process-checkout-nonce" value="([^"]+)"/', $page, $nonce );
 holds( 'the classic checkout offers Florin', str_contains( $page, 'payment_method_florin' ) && isset( $nonce[1] ), strip_tags( $page ) );
 $fields = array( 'woocommerce-process-checkout-nonce' => $nonce[1], 'payment_method' => 'florin' );
-foreach ( array( 'first_name' => 'Ada', 'last_name' => 'Lovelace', 'address_1' => 'Street 1', 'city' => 'Berlin', 'postcode' => '10115', 'country' => 'DE', 'email' => 'ada@shop.example' ) as $name => $value ) {
+foreach ( array( 'first_name' => 'Ada', 'last_name' => 'Lovelace', 'address_1' => 'Street 1', 'city' => 'Berlin', 'postcode' => '10115', 'country' => 'DE', 'phone' => '030123', 'email' => 'ada@shop.example' ) as $name => $value ) {
 	$fields[ "billing_$name" ] = $value;
 }
 $answer = json_decode( $customer->request( '/?wc-ajax=checkout', $fields ), true );
@@ -184,7 +197,8 @@ in_wordpress( 'update_option( "WPLANG", "" ); return true;' );
 // The time that WooCommerce waits is over.
 list( $id ) = buy();
 in_wordpress( '$order = wc_get_order( $arguments[0] ); $order->set_date_created( time() - 7200 ); $order->set_date_modified( time() - 7200 ); $order->save(); return true;', array( $id ) );
-in_wordpress( 'global $wpdb; $wpdb->query( "UPDATE {$wpdb->prefix}wc_orders SET date_updated_gmt = \"2020-01-01\" WHERE id = {$arguments[0]}" ); $wpdb->query( "UPDATE {$wpdb->posts} SET post_modified = \"2020-01-01\" WHERE ID = {$arguments[0]}" ); wp_cache_flush(); wc_cancel_unpaid_orders(); return true;', array( $id ) );
+$age( $id );
+in_wordpress( 'wc_cancel_unpaid_orders(); return true;' );
 holds( 'an unpaid order is cancelled in the shop and at the proxy', 'cancelled' === order( $id )['status'] && 'cancelled' === in_wordpress( 'return Florin\WooCommerce\Proxy::client( "live" )->getOrder( $arguments[0] )["status"];', array( order( $id )['florin'] ) ), order( $id ) );
 
 // The screen of an order.
