@@ -41,7 +41,7 @@ for _ in $(seq 100); do [ -S "$DB_SOCKET" ] && break; sleep 0.1; done
 
 php "$tests/real/install.php" "$site"
 cd "$site"
-PHP_CLI_SERVER_WORKERS=4 setsid php -S "127.0.0.1:$SHOP_PORT" "$tests/real/router.php" >"$FOLDER/shop.log" 2>&1 &
+PHP_CLI_SERVER_WORKERS=4 setsid php -d opcache.revalidate_freq=0 -S "127.0.0.1:$SHOP_PORT" "$tests/real/router.php" >"$FOLDER/shop.log" 2>&1 &
 shop=$!
 cd "$FOLDER"
 "$bin/florin-sandbox" --listen "127.0.0.1:$SANDBOX_PORT" --callback-url "http://127.0.0.1:$PROXY_PORT/callbacks/a-callback-token-for-the-tests-only" >sandbox.log 2>&1 &

@@ -196,7 +196,7 @@ in_wordpress( 'update_option( "WPLANG", "" ); return true;' );
 
 // The time that WooCommerce waits is over.
 list( $id ) = buy();
-in_wordpress( '$order = wc_get_order( $arguments[0] ); $order->set_date_created( time() - 7200 ); $order->set_date_modified( time() - 7200 ); $order->save(); return true;', array( $id ) );
+in_wordpress( '$order = wc_get_order( $arguments[0] ); $order->set_created_via( "checkout" ); $order->set_date_created( time() - 7200 ); $order->set_date_modified( time() - 7200 ); $order->save(); return true;', array( $id ) );
 $age( $id );
 in_wordpress( 'wc_cancel_unpaid_orders(); return true;' );
 holds( 'an unpaid order is cancelled in the shop and at the proxy', 'cancelled' === order( $id )['status'] && 'cancelled' === in_wordpress( 'return Florin\WooCommerce\Proxy::client( "live" )->getOrder( $arguments[0] )["status"];', array( order( $id )['florin'] ) ), order( $id ) );
