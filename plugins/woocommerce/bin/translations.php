@@ -12,9 +12,8 @@ const FUNCTIONS = array( '__', 'esc_html__', 'esc_html_e', 'esc_attr__', 'esc_at
 $plugin = dirname( __DIR__ );
 $texts  = array();
 foreach ( array_merge( glob( "$plugin/*.php" ), glob( "$plugin/includes/*.php" ) ) as $file ) {
-	foreach ( texts_of( $file ) as list( $text, $line, $comment ) ) {
-		$texts[ $text ]['places'][] = substr( $file, strlen( $plugin ) + 1 ) . ":$line";
-		$texts[ $text ]['comment']  = $comment ?: ( $texts[ $text ]['comment'] ?? '' );
+	foreach ( texts_of( $file ) as list( $text, $comment ) ) {
+		$texts[ $text ] = $comment ?: ( $texts[ $text ] ?? '' );
 	}
 }
 ksort( $texts );
@@ -49,7 +48,7 @@ fwrite( STDERR, implode( "\n", $wrong ) . ( $wrong ? "\n" : '' ) );
 exit( $wrong ? 1 : 0 );
 
 /**
- * Returns the texts of a source file, each with its line and the comment for translators before it.
+ * Returns the texts of a source file, each with the comment for translators before it.
  *
  * @param string $file The source.
  */
@@ -72,7 +71,7 @@ function texts_of( string $file ): array {
 			fwrite( STDERR, "$file:$token[2]: a text is a constant, and its domain is '" . DOMAIN . "'\n" );
 			exit( 1 );
 		}
-		$found[] = array( stripcslashes( substr( $text[1], 1, -1 ) ), $token[2], $comment );
+		$found[] = array( stripcslashes( substr( $text[1], 1, -1 ) ), $comment );
 	}
 	return $found;
 }
@@ -80,13 +79,12 @@ function texts_of( string $file ): array {
 /**
  * Returns the template.
  *
- * @param array $texts Places and comments, by text.
+ * @param array $texts Comments by text.
  */
 function template( array $texts ): string {
 	$pot = "msgid \"\"\nmsgstr \"\"\n\"Project-Id-Version: Florin for WooCommerce\\n\"\n\"Content-Type: text/plain; charset=UTF-8\\n\"\n\"X-Domain: " . DOMAIN . "\\n\"\n";
-	foreach ( $texts as $text => $about ) {
-		$pot .= "\n" . ( $about['comment'] ? "#. translators: $about[comment]\n" : '' );
-		$pot .= '#: ' . implode( ' ', preg_replace( '/:\d+$/', '', array_unique( $about['places'] ) ) ) . "\n";
+	foreach ( $texts as $text => $comment ) {
+		$pot .= "\n" . ( $comment ? "#. translators: $comment\n" : '' );
 		$pot .= str_contains( $text, '%' ) ? "#, php-format\n" : '';
 		$pot .= 'msgid "' . addcslashes( $text, "\"\\\n" ) . "\"\nmsgstr \"\"\n";
 	}
