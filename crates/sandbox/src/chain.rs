@@ -28,7 +28,7 @@ pub(crate) struct SimulatedChain {
 #[derive(Debug, Serialize, Deserialize)]
 struct Blocks {
     height: u64,
-    /// Those in the mempool or at most [`DEPTH`] blocks below the tip.
+    /// Those in the mempool, or at most [`DEPTH`] blocks below the tip of the last look.
     transactions: Vec<Transaction>,
     /// Counts transactions: no two have the same hash.
     count: u64,
@@ -154,9 +154,12 @@ impl ChainDriver for SimulatedChain {
         self.restore(look.cursor)?;
         let tip = self.tip().await?;
         let mut blocks = self.blocks();
-        let is_shallow =
-            |one: &Transaction| one.block.is_none_or(|block| block + DEPTH > tip.height);
-        blocks.transactions.retain(is_shallow);
+        // What the last look had within its depth is asked for once more: without it, the payment would be gone.
+        let is_kept = |one: &Transaction| {
+            let is_shallow = one.block.is_none_or(|block| block + DEPTH > tip.height);
+            is_shallow || look.known.iter().any(|known| known.id == one.hash)
+        };
+        blocks.transactions.retain(is_kept);
         let all = || blocks.transactions.iter();
         let is_new = |one: &&Transaction| {
             let known = look.known.iter().find(|known| known.id == one.hash);

@@ -57,6 +57,12 @@ async fn a_payment_is_seen_confirmed_completed_and_listed_in_the_history() {
     });
     let record = world.merchant().get(&path).ok().await["data"].take();
     assert_eq!(record, expected);
+    // It stays, however deep its block is.
+    for _ in 0..3 {
+        world.mine(49).await;
+        let record = world.merchant().record(id).await;
+        assert_eq!(record["transaction_status"], "COMPLETED");
+    }
 }
 
 #[tokio::test]
