@@ -24,7 +24,7 @@ const LOWEST_FEE: &str = "0.0001";
 /// asked to.
 const CONFIGURATION: &str = "regtest=1\n[regtest]\nmempoolreplacement=1\n";
 /// The node may take this many pauses until it answers.
-const PAUSES: u32 = 600;
+const PAUSES: u32 = 1_800;
 const PAUSE: Duration = Duration::from_millis(50);
 const WALLET: &str = "payer";
 /// What the node prints when it cannot start.

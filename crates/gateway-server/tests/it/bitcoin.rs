@@ -374,7 +374,13 @@ async fn what_lies_at_the_addresses_is_summed() {
         world.mine(1).await;
         let held = world.driver.held(world.next_index).await.unwrap();
         let held = held.into_iter();
-        let held = held.map(|it| (it.index, it.address, it.amount.to_string()));
+        let held = held.map(|it| {
+            (
+                it.index,
+                it.address,
+                it.amount.with_min_decimals(0).to_string(),
+            )
+        });
         let expected = [(0, first, "0.75"), (2, third, "2")];
         let expected = expected.map(|(index, address, sum)| (index, address, sum.to_owned()));
         assert_eq!(held.collect::<Vec<_>>(), expected);
