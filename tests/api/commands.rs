@@ -34,7 +34,7 @@ fn init_writes_a_private_configuration_that_is_complete_for_the_sandbox() {
     let lines = [
         r#"  <script src="http://127.0.0.1:8080/florin.js" async></script>"#,
         r#"  <florin-checkout store="demo" product="mug"><iframe src="http://127.0.0.1:8080/pay?store=demo&amp;product=mug" title="Checkout" allow="clipboard-write"></iframe></florin-checkout>"#,
-        r#"  import { Webhook } from "standardwebhooks";"#,
+        r#"  import { verifyWebhook } from "florin-server";"#,
         &format!("  florin-proxy --config {}", file.display()),
         "  florin-sandbox --callback-url \"http://127.0.0.1:8080/callbacks/$(sed ",
         "The operator's page, http://127.0.0.1:9090/, takes the name owner and the password ",

@@ -17,6 +17,7 @@ mod helpers;
 mod idempotency;
 mod isolation;
 mod layers;
+mod libraries;
 mod metrics;
 mod money;
 mod offers;

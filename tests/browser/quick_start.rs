@@ -9,8 +9,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use support::{
-    Browser, Demo, Folder, Running, built, eventually, free_port, receiver_library, within,
+    Browser, Demo, Folder, Running, built, eventually, free_port, install_node_library, within,
 };
+
+/// The package that the test installs as `cargo xtask tools` leaves it.
+const INSTALL: &str = "npm install --install-links \"$FLORIN/packages/node\"\n";
 
 enum Step {
     Write { file: String, text: String },
@@ -144,11 +147,9 @@ async fn a_merchant_follows_the_quick_start_and_gets_a_paid_order() {
                 assert!(printed.contains(sandbox.unwrap()), "{printed}");
             }
             Step::Run(commands) => {
-                // The package of this command is installed by `cargo xtask tools`.
-                let offline = commands.replace("npm install standardwebhooks\n", "");
+                let offline = commands.replace(INSTALL, "");
                 if offline != commands {
-                    let modules = folder.file("node_modules");
-                    std::os::unix::fs::symlink(receiver_library(), modules).unwrap();
+                    install_node_library(&folder.file("node_modules"));
                 }
                 running.push(start(&offline, folder.path()));
             }

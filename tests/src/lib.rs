@@ -43,6 +43,7 @@ mod real_chains;
 mod receivers;
 mod replicas;
 mod sandbox_control;
+mod server_libraries;
 mod store_server;
 mod store_site;
 mod tcp_proxy;
@@ -65,12 +66,13 @@ pub use npm::{NpmProject, React, npm_file, type_errors_of, yaml_documents};
 pub use program::{Folder, Program, ProgramOutput, Running, built, command, write_private};
 pub use random::SeededRandom;
 pub use real_chains::RealChains;
-pub use receivers::{Language, Receiver, receiver_library};
+pub use receivers::{Language, Receiver};
 pub use replicas::{
     Replicas, dump_postgres_database, empty_postgres_database, load_postgres_database, pooled,
     postgres_database,
 };
 pub use sandbox_control::SandboxControl;
+pub use server_libraries::{ServerLibrary, generate_types, install_node_library};
 pub use store_server::{OperatorApi, StoreServer, TokenSigner};
 pub use store_site::StoreSite;
 pub use tcp_proxy::TcpProxy;

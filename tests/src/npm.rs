@@ -73,14 +73,7 @@ impl NpmProject {
                 symlink(theirs.join(of_18), modules.join(name)).expect("a folder takes links");
             }
         }
-        let ours = modules.join("florin");
-        fs::create_dir_all(&ours).expect("the temporary folder is writable");
-        let tarball = folder.file("florin.tgz");
-        fs::write(&tarball, packed()).expect("the temporary folder is writable");
-        let mut tar = Command::new("tar");
-        tar.args(["--strip-components", "1", "-xzf"]).arg(&tarball);
-        tar.arg("-C").arg(&ours);
-        done(&mut tar);
+        unpack(packed(), &modules.join("florin"));
         let project = Self(folder);
         project.write("package.json", "{\"type\": \"module\"}");
         project
@@ -99,7 +92,7 @@ impl NpmProject {
 
     /// Copies the files of a folder of `packages/florin`, and those below it.
     pub fn copy(&self, folder: &str) {
-        copy(&package().join(folder), self.0.path());
+        copy(&package("florin").join(folder), self.0.path());
     }
 
     pub fn bundle(&self, from: &str, to: &str, flags: &[&str]) {
@@ -137,25 +130,38 @@ impl NpmProject {
 /// The package as it would be published, packed once.
 fn packed() -> &'static [u8] {
     static PACKED: OnceLock<Vec<u8>> = OnceLock::new();
-    PACKED.get_or_init(|| {
-        let folder = Folder::new();
-        let mut npm = Command::new("npm");
-        npm.args(["pack", "--silent", "--ignore-scripts"]);
-        npm.arg("--pack-destination").arg(folder.path());
-        done(npm.current_dir(package()));
-        let mut files = fs::read_dir(folder.path()).expect("the temporary folder is readable");
-        let tarball = files.next().expect("npm packs one file");
-        fs::read(tarball.expect("it is readable").path()).expect("it is readable")
-    })
+    PACKED.get_or_init(|| pack("florin"))
 }
 
-fn package() -> PathBuf {
+/// Packs one of `packages` as it would be published.
+pub(crate) fn pack(name: &str) -> Vec<u8> {
+    let folder = Folder::new();
+    let mut npm = Command::new("npm");
+    npm.args(["pack", "--silent", "--ignore-scripts"]);
+    npm.arg("--pack-destination").arg(folder.path());
+    done(npm.current_dir(package(name)));
+    let mut files = fs::read_dir(folder.path()).expect("the temporary folder is readable");
+    let tarball = files.next().expect("npm packs one file");
+    fs::read(tarball.expect("it is readable").path()).expect("it is readable")
+}
+
+/// Unpacks a package into a folder, as npm installs it.
+pub(crate) fn unpack(tarball: &[u8], into: &Path) {
+    fs::create_dir_all(into).expect("the temporary folder is writable");
+    let file = into.with_extension("tgz");
+    fs::write(&file, tarball).expect("the temporary folder is writable");
+    let mut tar = Command::new("tar");
+    tar.args(["--strip-components", "1", "-xzf"]).arg(&file);
+    done(tar.arg("-C").arg(into));
+}
+
+/// A folder of `packages`.
+pub(crate) fn package(name: &str) -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = tests.parent().expect("tests is a folder of the repository");
-    root.join("packages/florin")
+    tests.join("../packages").join(name)
 }
 
-fn done(command: &mut Command) -> Output {
+pub(crate) fn done(command: &mut Command) -> Output {
     let output = command.output().unwrap_or_else(|error| {
         panic!("{command:?}: {error}. Install what the tests use with: cargo xtask tools")
     });
@@ -169,7 +175,7 @@ fn done(command: &mut Command) -> Output {
 }
 
 /// Links what one folder holds into another.
-fn link_all(from: &Path, to: &Path) {
+pub(crate) fn link_all(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("the temporary folder is writable");
     for entry in fs::read_dir(from).expect("the packages are installed") {
         let entry = entry.expect("the packages are readable");
@@ -180,7 +186,7 @@ fn link_all(from: &Path, to: &Path) {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("the temporary folder is writable");
     for entry in fs::read_dir(from).expect("it is a folder of the package") {
         let path = entry.expect("it is readable").path();

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use florin_servers::free_port;
 
+use crate::npm::package;
 use crate::program::{Folder, Running, built};
+use crate::server_libraries::{install_node_library, python};
 use crate::wait::within;
 
 /// How long one may take to listen: Go compiles first.
@@ -18,9 +20,7 @@ const BOUND: Duration = Duration::from_mins(1);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     Node,
-    /// With the package of `PyPI`.
     Python,
-    /// With the package of Packagist, from the folder that `FLORIN_TEST_PHP_VENDOR` names.
     Php,
     /// With the module from the folder that `FLORIN_TEST_GO_WEBHOOKS` names.
     Go,
@@ -54,7 +54,7 @@ impl Receiver {
     /// Starts the receiver of a language in a folder with a page, with this webhook secret.
     ///
     /// # Errors
-    /// What is not installed: Node, Python and Rust are, PHP and Go need not be.
+    /// What is not installed: Go need not be.
     pub async fn start(language: Language, secret: &str) -> Result<Self, &'static str> {
         let folder = Folder::new();
         fs::write(folder.file("shop.html"), "<h1>A mug</h1>").expect("the folder is writable");
@@ -92,11 +92,6 @@ impl Receiver {
     }
 }
 
-/// The `node_modules` of the receiver in Node.
-pub fn receiver_library() -> PathBuf {
-    florin_servers::installed::tools_of("npm", "receivers/package-lock.json").join("node_modules")
-}
-
 fn prepare(
     language: Language,
     folder: &Folder,
@@ -109,33 +104,27 @@ fn prepare(
             .expect("a name"),
     );
     fs::copy(&file, &copied).expect("the folder is writable");
-    let link = |from: &Path, name: &str| {
-        symlink(from, folder.file(name)).expect("a folder takes links");
-    };
-    let library = |variable: &str| std::env::var_os(variable).map(PathBuf::from);
     let mut command;
     match language {
         Language::Node => {
-            link(&receiver_library(), "node_modules");
+            install_node_library(&folder.file("node_modules"));
             command = Command::new("node");
             command.arg(copied);
         }
         Language::Python => {
-            let installed =
-                florin_servers::installed::tools_of("receivers", "receivers/requirements.txt");
-            command = Command::new(installed.join("bin/python"));
-            command.arg(copied);
+            command = Command::new(python());
+            command.env("PYTHONPATH", package("python").join("src"));
+            command.env("PYTHONDONTWRITEBYTECODE", "1").arg(copied);
         }
         Language::Php => {
-            let vendor = library("FLORIN_TEST_PHP_VENDOR");
-            let vendor =
-                vendor.ok_or("FLORIN_TEST_PHP_VENDOR names no folder with autoload.php")?;
-            link(&vendor, "vendor");
+            fs::create_dir(folder.file("vendor")).expect("the folder is writable");
+            let autoload = package("php").join("autoload.php");
+            symlink(autoload, folder.file("vendor/autoload.php")).expect("a folder takes links");
             command = Command::new("php");
             command.arg("-S").arg(address.to_string()).arg(copied);
         }
         Language::Go => {
-            let module = library("FLORIN_TEST_GO_WEBHOOKS");
+            let module = std::env::var_os("FLORIN_TEST_GO_WEBHOOKS").map(PathBuf::from);
             let module = module.ok_or("FLORIN_TEST_GO_WEBHOOKS names no folder with the module")?;
             let name = "github.com/standard-webhooks/standard-webhooks/libraries";
             let text = format!(

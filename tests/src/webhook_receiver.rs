@@ -43,6 +43,8 @@ pub struct Delivery {
     pub arrived_at: Timestamp,
     pub body: Value,
     pub bytes: Bytes,
+    /// The header `webhook-timestamp`.
+    pub timestamp: i64,
     /// The header `webhook-signature`: one signature for each secret.
     pub signatures: String,
     /// The header `traceparent`; absent without one.
@@ -162,6 +164,7 @@ impl Endpoint {
             arrived_at: clock.now(),
             body,
             bytes: bytes.clone(),
+            timestamp: seconds,
             signatures: signatures.to_owned(),
             traceparent: header("traceparent").ok().map(str::to_owned),
             taken: false,

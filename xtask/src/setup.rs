@@ -10,7 +10,7 @@ use florin_servers::{PostgresServer, on_path};
 use xshell::{Cmd, cmd};
 
 pub(crate) use self::packages::{anvil, npm, schemathesis};
-use self::packages::{apt_install, python_library, reach, tools};
+use self::packages::{apt_install, python_libraries, reach, tools};
 use crate::output;
 use crate::workspace::Workspace;
 
@@ -66,7 +66,7 @@ fn rustup(what: &str, rustup: Cmd<'_>) -> anyhow::Result<()> {
 }
 
 /// Installs what the tests use besides: browsers with their drivers, PostgreSQL, Prometheus, a reader of QR codes that is not
-/// ours, reverse proxies, a node of Litecoin, and npm packages.
+/// ours, reverse proxies, a node of Litecoin, PHP, and npm packages.
 pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
     let needed = [
         ("chromium", "chromium"),
@@ -99,10 +99,25 @@ pub(crate) fn install_for_tests(workspace: &Workspace) -> anyhow::Result<()> {
         )?;
     }
     install_postgresql(workspace, "the tests use a real PostgreSQL")?;
+    install_php(workspace)?;
     GECKODRIVER.program(workspace)?;
     npm(workspace, "tests/npm")?;
-    npm(workspace, "tests/receivers")?;
-    python_library(workspace)
+    npm(workspace, "tests/libraries")?;
+    python_libraries(workspace)
+}
+
+fn install_php(workspace: &Workspace) -> anyhow::Result<()> {
+    let script =
+        "exit((int) (array_diff(['curl', 'dom', 'mbstring'], get_loaded_extensions()) !== []));";
+    let found = cmd!(workspace.sh, "php -r {script}").quiet();
+    if on_path("php").is_some() && found.ignore_stderr().run().is_ok() {
+        return Ok(());
+    }
+    apt_install(
+        workspace,
+        &["php-cli", "php-curl", "php-mbstring", "php-xml"],
+        "the tests run the library for PHP",
+    )
 }
 
 /// For the pictures, which show a font near to those of customers' systems.

@@ -40,7 +40,7 @@ const AT_ONCE: usize = 8;
 /// Time in which a look of the gateway without a new block comes at least once.
 const LOOK: Duration = Duration::from_secs(3);
 
-/// A gateway in a process of its own.
+/// A gateway in a separate process.
 struct Gateway {
     process: Running,
     url: String,

@@ -20,7 +20,7 @@ use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use super::engine::{FIREFOX_RATIO, NETWORK_LOG_FILE};
+use super::engine::{FIREFOX_RATIO, NETWORK_LOG_FILE, media};
 use super::pool::devtools;
 use super::{Browser, BrowserOptions, Engine, State};
 
@@ -227,23 +227,6 @@ async fn send_to_new(
         }
     }
     Some(message["id"].clone())
-}
-
-/// The media features of these options, and further ones.
-pub(super) fn media(options: BrowserOptions, more: &[(&str, &str)]) -> Value {
-    let scheme = if options.dark { "dark" } else { "light" };
-    let motion = if options.motion {
-        "no-preference"
-    } else {
-        "reduce"
-    };
-    let usual = [
-        ("prefers-color-scheme", scheme),
-        ("prefers-reduced-motion", motion),
-    ];
-    let features = usual.iter().chain(more);
-    let features = features.map(|(name, value)| json!({ "name": name, "value": value }));
-    json!({ "media": "", "features": features.collect::<Vec<_>>() })
 }
 
 fn slow_phone() -> [(&'static str, Value); 3] {

@@ -12,8 +12,7 @@ use florin_servers::free_port;
 use serde_json::json;
 use thirtyfour::WebDriver;
 
-use super::devtools::media;
-use super::engine::{BrowserOptions, Engine, NetworkLog, capabilities, program};
+use super::engine::{BrowserOptions, Engine, NetworkLog, capabilities, media, program};
 use crate::program::Folder;
 use crate::wait::within;
 

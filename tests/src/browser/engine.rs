@@ -189,3 +189,20 @@ fn webkit() -> Value {
         "webkitgtk:browserOptions": { "args": ["--automation"] },
     })
 }
+
+/// The media features of these options, and further ones.
+pub(super) fn media(options: BrowserOptions, more: &[(&str, &str)]) -> Value {
+    let scheme = if options.dark { "dark" } else { "light" };
+    let motion = if options.motion {
+        "no-preference"
+    } else {
+        "reduce"
+    };
+    let usual = [
+        ("prefers-color-scheme", scheme),
+        ("prefers-reduced-motion", motion),
+    ];
+    let features = usual.iter().chain(more);
+    let features = features.map(|(name, value)| json!({ "name": name, "value": value }));
+    json!({ "media": "", "features": features.collect::<Vec<_>>() })
+}

@@ -64,10 +64,10 @@ pub(crate) fn schemathesis(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     Ok(python(workspace, "schemathesis", why)?.join("bin/st"))
 }
 
-/// The library of `examples/receivers/python`.
-pub(crate) fn python_library(workspace: &Workspace) -> anyhow::Result<()> {
-    let why = "the tests run the receiver in Python";
-    python(workspace, "receivers", why).map(drop)
+/// What `packages/python` needs to be run, typed and packed; the tests find it by the same rule (`tests/src/server_libraries.rs`).
+pub(crate) fn python_libraries(workspace: &Workspace) -> anyhow::Result<()> {
+    let why = "the tests run the library for Python";
+    python(workspace, "libraries", why).map(drop)
 }
 
 /// A Python environment with what `requirements.txt` of a folder of `tests` lists. Every file of it is pinned by its hash.

@@ -1,0 +1,6 @@
+/** All tests, one after the other: they share a world. */
+
+import './orders.test.js';
+import './webhooks.test.js';
+import './requests.test.js';
+import './types.test.js';
