@@ -137,8 +137,8 @@ fn build_programs(workspace: &Workspace, target: &str) -> anyhow::Result<PathBuf
 
 type Notices = [(&'static str, String); 2];
 
-/// Files of the repository that are in the archive as they are, beside `deploy/` and the pages of `docs/`, to which alerts, log
-/// lines and the operator's page lead.
+/// Files of the repository that are in the archive as they are, beside `deploy/`, the libraries for servers, and the pages of
+/// `docs/`, to which alerts, log lines and the operator's page lead.
 const FILES: [&str; 3] = ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
 /// Writes `<name>.tar.gz` and `<name>.tar.gz.sha256` to the folder `out`; returns the path of the archive.
@@ -159,10 +159,10 @@ fn pack(
     }
     let listed = cmd!(
         sh,
-        "git ls-files --cached --others --exclude-standard deploy docs/*.md"
+        "git ls-files --cached --others --exclude-standard deploy docs/*.md packages/node packages/python packages/php"
     );
     let listed = listed.quiet().read();
-    let listed = listed.context("git lists deploy/ and docs/")?;
+    let listed = listed.context("git lists deploy/, docs/ and packages/")?;
     for file in listed.lines().chain(FILES) {
         put(&workspace.root.join(file), &folder.join(file), 0o644)?;
     }
