@@ -1,5 +1,5 @@
 /**
- * Compares the types of the server libraries with the description of a proxy, or writes them anew.
+ * Compares the types and versions of the server libraries with the description of a proxy, or writes the types anew.
  *
  *     node generate.mjs <python> <folder of the packages> compare|write < openapi.json
  */
@@ -71,7 +71,8 @@ const pythonTypes = (store, python) => {
 };
 
 const [python, packages, mode] = process.argv.slice(2);
-const store = forStores(JSON.parse(readFileSync(0, 'utf8')));
+const description = JSON.parse(readFileSync(0, 'utf8'));
+const store = forStores(description);
 const generated = {
   'node/types.d.ts': await typescriptTypes(store),
   'python/src/florin_server/types.py': pythonTypes(store, python),
@@ -82,6 +83,12 @@ for (const [name, text] of Object.entries(generated)) {
   if (mode === 'write') writeFileSync(file, text);
   else if (readFileSync(file, 'utf8') !== text) {
     console.error(`${name} differs from the description of the proxy: write it with INSTA_UPDATE=always`);
+    process.exitCode = 1;
+  }
+}
+for (const name of ['node/package.json', 'python/pyproject.toml']) {
+  if (!readFileSync(join(packages, name), 'utf8').includes(`"${description.info.version}"`)) {
+    console.error(`${name} has another version than the proxy`);
     process.exitCode = 1;
   }
 }
