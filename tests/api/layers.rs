@@ -236,6 +236,8 @@ fn crates_are_not_built_from_what_they_must_not_know() {
         ("florin-checkout-api", SERVER, &INPUT_AND_OUTPUT),
         ("florin-address", SERVER, &INPUT_AND_OUTPUT),
         ("florin-orders", SERVER, &INPUT_AND_OUTPUT),
+        // It is given private keys.
+        ("florin-sweep", SERVER, &INPUT_AND_OUTPUT),
         ("florin-storage", SERVER, &["hyper", "axum"]),
         // Its tests and measurements start a server.
         ("florin-proxy", SERVER, &["florin-servers"]),

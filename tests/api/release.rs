@@ -25,7 +25,12 @@ const TARGET: &str = "x86_64-unknown-linux-musl";
 fn programs(folder: &Folder) -> PathBuf {
     let programs = folder.file("programs");
     fs::create_dir_all(&programs).unwrap();
-    for program in ["florin-proxy", "florin-gateway", "florin-sandbox"] {
+    for program in [
+        "florin-proxy",
+        "florin-gateway",
+        "florin-sweep",
+        "florin-sandbox",
+    ] {
         let mut strip = Command::new("strip");
         strip.arg("-o").arg(programs.join(program));
         let stripped = strip.arg(built(program, program)).status();
@@ -94,7 +99,7 @@ async fn the_archive_is_reproducible_and_what_it_contains_runs() {
 
     let bill = fs::read(unpacked.join("florin.cdx.json")).unwrap();
     check_bill(&serde_json::from_slice(&bill).unwrap());
-    for program in ["florin-gateway", "florin-sandbox"] {
+    for program in ["florin-gateway", "florin-sweep", "florin-sandbox"] {
         let mut program = Command::new(unpacked.join("bin").join(program));
         assert!(program.arg("--help").output().unwrap().status.success());
     }

@@ -16,9 +16,9 @@ const HASH: &str = "4a5e1e4baab89f3a32518a88c31bc87f618f76673e2cc77ab2127b7afded
 /// A state, a `data-testid` in it, and a part of its text. Two blocks of ten minutes remain for `estimate`.
 const TEXTS: &str = "
 choosing | asset-USDTTRC20 | USDT · Tron · seconds
-choosing | asset-BTC | BTC · about 30 min
+choosing | asset-BTC | BTC · about\u{a0}30\u{a0}min
 choosing | asset-BNB | Fastest
-choosing_many | asset-LTC | about 8 min · fee about $0.01
+choosing_many | asset-LTC | about\u{a0}8\u{a0}min · fee\u{a0}about\u{a0}$0.01
 choosing_many | asset-LTC | Lowest fee
 choosing | asset-USDTERC20 | USDT · Ethereum
 choosing_empty | status-open | No currencies are available right now

@@ -22,7 +22,12 @@ use crate::bundle::{self, Variant};
 use crate::setup;
 use crate::workspace::Workspace;
 
-pub(crate) const PROGRAMS: [&str; 3] = ["florin-proxy", "florin-gateway", "florin-sandbox"];
+pub(crate) const PROGRAMS: [&str; 4] = [
+    "florin-proxy",
+    "florin-gateway",
+    "florin-sweep",
+    "florin-sandbox",
+];
 
 /// Those of the container image.
 const SERVERS: [&str; 2] = ["florin-proxy", "florin-gateway"];

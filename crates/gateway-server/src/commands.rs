@@ -1,5 +1,7 @@
 //! Commands beside the server.
 
+mod sweep_plan;
+
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -13,6 +15,8 @@ use crate::clock::{Clock as _, SystemClock, random_bytes};
 use crate::config::Config;
 use crate::rates;
 use crate::server::{open_store, rates_of};
+
+pub use self::sweep_plan::sweep_plan;
 
 /// Writes a configuration with new secrets.
 ///
@@ -131,7 +135,8 @@ pub async fn unswept(config: &Config) -> anyhow::Result<()> {
             None => {
                 let paid = paid.iter().filter(|row| row.chain == chain);
                 let indexes: BTreeSet<u32> = paid.map(|row| row.address_index).collect();
-                let driver = section.evm_driver(key, config.network);
+                let clock = Arc::new(SystemClock);
+                let driver = section.evm_driver(key, config.network, clock);
                 let driver = driver.map_err(anyhow::Error::msg)?;
                 driver.held(&Vec::from_iter(indexes)).await?
             }

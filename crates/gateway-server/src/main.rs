@@ -36,6 +36,17 @@ enum Command {
         #[arg(long, conflicts_with = "unclaimed")]
         unswept: bool,
     },
+    /// Print a plan for florin-sweep, which moves what the list on standard input names: lines of `addresses --unswept`.
+    SweepPlan {
+        /// The chain's name: ethereum or bnb.
+        chain: String,
+        /// The account that will pay the gas.
+        #[arg(long, value_name = "ADDRESS")]
+        sponsor: String,
+        /// Where everything goes.
+        #[arg(long, value_name = "ADDRESS")]
+        to: String,
+    },
     /// Search blocks again from a height on, after a restored backup.
     Rescan {
         /// The chain's name.
@@ -75,6 +86,10 @@ async fn main() -> ExitCode {
         Some(Command::Doctor) => commands::doctor(&config).await,
         Some(Command::Addresses { unswept: true, .. }) => commands::unswept(&config).await,
         Some(Command::Addresses { unclaimed, .. }) => commands::addresses(&config, unclaimed).await,
+        Some(Command::SweepPlan { chain, sponsor, to }) => match Chain::parse(&chain) {
+            Some(chain) => commands::sweep_plan(&config, chain, &sponsor, &to).await,
+            None => Err(anyhow::anyhow!("there is no chain {chain:?}")),
+        },
         Some(Command::Rescan { chain, height }) => match Chain::parse(&chain) {
             Some(chain) => commands::rescan(&config, chain, height).await,
             None => Err(anyhow::anyhow!("there is no chain {chain:?}")),

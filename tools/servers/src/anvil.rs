@@ -61,6 +61,13 @@ impl Anvil {
         result.unwrap_or_else(|error| panic!("{error:#}"))
     }
 
+    /// Calls a method that must be refused. Returns the node's words.
+    pub async fn refusal(&self, method: &str, params: Value) -> String {
+        let result: anyhow::Result<Value> = self.rpc.call(method, params).await;
+        let refused = result.expect_err("the node refuses it");
+        format!("{refused:#}")
+    }
+
     /// Adds blocks.
     pub async fn mine(&self, blocks: u32) {
         let blocks = json!([format!("{blocks:#x}")]);

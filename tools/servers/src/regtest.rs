@@ -207,7 +207,10 @@ fn spawn(program: &Path, folder: &Path, port: u16) -> anyhow::Result<Child> {
             "-printtoconsole=0",
         ])
         .args(["-rpcuser=payer", "-walletrbf=1", "-fallbackfee=0.0002"])
-        .arg(format!("-blockmintxfee={LOWEST_FEE}"))
+        .args([
+            format!("-blockmintxfee={LOWEST_FEE}"),
+            "-mintxfee=0.00001".to_owned(),
+        ])
         .arg(format!("-rpcpassword={PASSWORD}"))
         .arg(format!("-rpcport={port}"))
         .arg(format!("-datadir={}", folder.display()))

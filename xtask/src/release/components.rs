@@ -30,9 +30,10 @@ pub(crate) struct Component {
 pub(crate) const BLESSING: &str = "blessing";
 
 /// What cargo builds the programs from: packages, and the target that each is compiled for. The widget is inside the proxy.
-const BUILDS: [(&str, Option<&str>); 4] = [
+const BUILDS: [(&str, Option<&str>); 5] = [
     ("florin-proxy", None),
     ("florin-gateway", None),
+    ("florin-sweep", None),
     ("florin-sandbox", None),
     ("florin-widget", Some("wasm32-unknown-unknown")),
 ];

@@ -29,6 +29,7 @@ mod cursor;
 #[cfg(test)]
 pub(crate) mod fake;
 mod pending;
+mod sweep_plan;
 #[cfg(test)]
 mod tests;
 mod walk;

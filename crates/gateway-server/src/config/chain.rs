@@ -188,20 +188,6 @@ impl ChainConfig {
         driver.map(Some).map_err(|error| error.to_string())
     }
 
-    /// The driver of a chain of Ethereum's kind.
-    ///
-    /// # Errors
-    /// What is wrong with the key or the node's address.
-    pub fn evm_driver(&self, key: DepositKey, network: Network) -> Result<EvmDriver, String> {
-        let node = self.node_url.expose_secret();
-        let coins = self.coins(network);
-        let id = self
-            .chain_id
-            .unwrap_or_else(|| chain_id(self.name, network));
-        let driver = EvmDriver::new(self.name, id, key, coins, node);
-        driver.map_err(|error| error.to_string())
-    }
-
     fn driver_with(
         &self,
         key: DepositKey,
@@ -211,15 +197,32 @@ impl ChainConfig {
         if let Some(driver) = self.bitcoin_driver(key.clone(), network, clock.clone())? {
             return Ok(Arc::new(driver));
         }
-        let driver = self.evm_driver(key, network)?;
+        Ok(Arc::new(self.evm_driver(key, network, clock)?))
+    }
+
+    /// The driver of a chain of Ethereum's kind, or of Tron.
+    ///
+    /// # Errors
+    /// What is wrong with the key or the node's address.
+    pub fn evm_driver(
+        &self,
+        key: DepositKey,
+        network: Network,
+        clock: Arc<dyn Clock>,
+    ) -> Result<EvmDriver, String> {
+        let node = self.node_url.expose_secret();
+        let coins = self.coins(network);
+        let id = self
+            .chain_id
+            .unwrap_or_else(|| chain_id(self.name, network));
+        let driver = EvmDriver::new(self.name, id, key, coins, node);
+        let driver = driver.map_err(|error| error.to_string())?;
         let age = self
             .max_age_seconds
             .or((network == Network::Main).then_some(MAX_AGE_SECONDS));
         Ok(match age {
-            Some(age) => {
-                Arc::new(driver.with_max_age(SignedDuration::from_secs(age.into()), clock))
-            }
-            None => Arc::new(driver),
+            Some(age) => driver.with_max_age(SignedDuration::from_secs(age.into()), clock),
+            None => driver,
         })
     }
 }

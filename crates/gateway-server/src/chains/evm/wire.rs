@@ -142,6 +142,11 @@ impl Log {
     }
 }
 
+/// The input of a call of `transfer`.
+pub(super) fn call_of_transfer(to: Address, units: u128) -> String {
+    format!("{TRANSFER_CALL}{:0>64}{units:064x}", hex::encode(to.0))
+}
+
 /// `None` beyond 128 bits; the largest supply of a real token has less than 100.
 pub(super) fn units_of(word: Hash) -> Option<u128> {
     let (high, low) = word.0.split_at(16);
