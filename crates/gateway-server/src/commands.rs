@@ -130,16 +130,15 @@ pub async fn unswept(config: &Config) -> anyhow::Result<()> {
         let key = key.map_err(anyhow::Error::msg)?;
         let clock = Arc::new(SystemClock);
         let bitcoin = section.bitcoin_driver(key.clone(), config.network, clock);
-        let held = match bitcoin.map_err(anyhow::Error::msg)? {
-            Some(driver) => driver.held(store.next_index(section.name).await?).await?,
-            None => {
-                let paid = paid.iter().filter(|row| row.chain == chain);
-                let indexes: BTreeSet<u32> = paid.map(|row| row.address_index).collect();
-                let clock = Arc::new(SystemClock);
-                let driver = section.evm_driver(key, config.network, clock);
-                let driver = driver.map_err(anyhow::Error::msg)?;
-                driver.held(&Vec::from_iter(indexes)).await?
-            }
+        let held = if let Some(driver) = bitcoin.map_err(anyhow::Error::msg)? {
+            driver.held(store.next_index(section.name).await?).await?
+        } else {
+            let paid = paid.iter().filter(|row| row.chain == chain);
+            let indexes: BTreeSet<u32> = paid.map(|row| row.address_index).collect();
+            let clock = Arc::new(SystemClock);
+            let driver = section.evm_driver(key, config.network, clock);
+            let driver = driver.map_err(anyhow::Error::msg)?;
+            driver.held(&Vec::from_iter(indexes)).await?
         };
         for held in held {
             let (index, code, amount) = (held.index, held.code, held.amount);

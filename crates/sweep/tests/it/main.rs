@@ -1,5 +1,7 @@
 //! Sweeps on anvil, with plans of the gateway, by the program.
 
+#![cfg(test)]
+
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 

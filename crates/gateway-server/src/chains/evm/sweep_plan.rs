@@ -1,5 +1,6 @@
 //! A plan for `florin-sweep`, which knows no network.
 
+use core::fmt::Write as _;
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, ensure};
@@ -63,9 +64,10 @@ impl EvmDriver {
             let count = json!([address, "latest"]);
             let nonce: Quantity = self.ask("eth_getTransactionCount", &count).await?;
             let nonce = nonce.0;
-            plan += &format!(
+            writeln!(
+                plan,
                 "\n[[address]]\nindex = {index}\naddress = \"{text}\"\nnonce = {nonce}\n{holds}"
-            );
+            )?;
         }
         Ok(plan)
     }
@@ -74,15 +76,14 @@ impl EvmDriver {
     async fn holding(&self, from: Address, code: &str, to: Address) -> anyhow::Result<String> {
         let is_asset = |unit: &Unit| unit.code.as_str() == code;
         let token = self.tokens.iter().find(|(_, unit)| is_asset(unit));
-        let (units, transfer, contract, unit): (Quantity, _, _, _) = match token {
-            Some((token, unit)) => {
+        let (units, transfer, contract, unit): (Quantity, _, _, _) =
+            if let Some((token, unit)) = token {
                 let question = json!([{"to": token, "input": from.balance_call()}, "latest"]);
                 let units: Quantity = self.ask("eth_call", &question).await?;
                 let input = call_of_transfer(to, units.0);
                 let transfer = json!([{"from": from, "to": token, "input": input}]);
                 (units, transfer, format!("contract = \"{token}\"\n"), unit)
-            }
-            None => {
+            } else {
                 let coin = self.coin.as_ref().filter(|unit| is_asset(unit));
                 let coin = coin.with_context(|| format!("{code} is not configured"))?;
                 let question = json!([from, "latest"]);
@@ -90,8 +91,7 @@ impl EvmDriver {
                 let value = format!("{:#x}", units.0);
                 let transfer = json!([{"from": from, "to": to, "value": value}]);
                 (units, transfer, String::new(), coin)
-            }
-        };
+            };
         if units.0 == 0 {
             return Ok(String::new());
         }
