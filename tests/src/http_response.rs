@@ -101,7 +101,7 @@ pub(crate) fn client() -> reqwest::ClientBuilder {
     reqwest::Client::builder().no_proxy().tls_certs_only([])
 }
 
-pub(crate) fn plain_client() -> reqwest::Client {
+pub fn plain_client() -> reqwest::Client {
     client().build().expect("the crypto provider is installed")
 }
 

@@ -60,7 +60,7 @@ pub use deploy::{Contained, Container, ReverseProxy};
 pub use faulty_machine::{DiskError, FaultyMachine, MovedFile, SpoiledFile};
 pub use first_view::{PRODUCTS, Peer, Product};
 pub use florin_servers::free_port;
-pub use http_response::{CONTRACT, Contract, HttpResponse};
+pub use http_response::{CONTRACT, Contract, HttpResponse, plain_client};
 pub use node_counter::NodeCounter;
 pub use npm::{NpmProject, React, npm_file, type_errors_of, yaml_documents};
 pub use program::{Folder, Program, ProgramOutput, Running, built, command, write_private};

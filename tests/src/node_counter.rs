@@ -10,6 +10,7 @@ use axum::extract::{Request, State};
 use reqwest::Url;
 use serde_json::Value;
 
+use crate::http_response::plain_client;
 use crate::local_server::LocalServer;
 
 /// Passes requests on to a node.
@@ -39,7 +40,7 @@ impl NodeCounter {
     pub async fn start(node: &str) -> Self {
         let counts = Arc::new(Counts::default());
         let node: Url = node.parse().expect("an address");
-        let state = (node.clone(), counts.clone(), reqwest::Client::new());
+        let state = (node.clone(), counts.clone(), plain_client());
         let server = LocalServer::start(Router::new().fallback(pass).with_state(state)).await;
         let mut url = node;
         url.set_port(Some(server.address.port()))

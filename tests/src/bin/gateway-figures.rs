@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use support::secrets::{API_KEY, API_SECRET};
 use support::{
     Browser, Folder, NodeCounter, RealChains, Running, World, eventually, free_port, pause,
+    plain_client,
 };
 
 /// Measures florin-gateway on litecoind and anvil, and the sandbox.
@@ -37,6 +38,8 @@ struct Arguments {
 }
 
 const AT_ONCE: usize = 8;
+/// Both gateways complete a payment then.
+const CONFIRMATIONS: u32 = 3;
 /// Time in which a look of the gateway without a new block comes at least once.
 const LOOK: Duration = Duration::from_secs(3);
 
@@ -57,7 +60,7 @@ impl Gateway {
         Self {
             process: Running(child.expect("the gateway can be started")),
             url: format!("http://{listen}"),
-            http: reqwest::Client::new(),
+            http: plain_client(),
         }
     }
 
@@ -182,10 +185,17 @@ fn milliseconds() -> u128 {
     SystemClock.now().as_millisecond().unsigned_abs().into()
 }
 
-/// Milliseconds from a block with the payment to `processing` on the customer's page.
+/// Milliseconds from the block that completes a payment to `paid` on the customer's page.
 async fn screen(asset: &str, chains: Option<Arc<RealChains>>, payments: usize) {
     let nodes = chains.clone();
     let world = World::with(|config| config.real_chains = nodes).await;
+    eventually("the asset has a price", async || {
+        let offer = world.customer().offer("store=demo&product=ebook").await;
+        let mut quotes = offer.body["quotes"].as_array()?.iter();
+        let is_offered = quotes.any(|it| it["crypto_code"] == asset && it["available"] == true);
+        is_offered.then_some(())
+    })
+    .await;
     let browser = Browser::open().await;
     let mut times = Vec::new();
     for _ in 0..payments {
@@ -208,13 +218,13 @@ async fn screen(asset: &str, chains: Option<Arc<RealChains>>, payments: usize) {
             let invoice = world.sandbox().invoice_of(address).await;
             world.sandbox().pay_invoice(&invoice, "exact").await;
         }
-        browser.wait_for("status-checking").await;
+        browser.wait_for("status-processing").await;
         let began = milliseconds();
         match &chains {
-            Some(chains) => chains.mine(asset, 1).await,
-            None => world.sandbox().mine(1).await,
+            Some(chains) => chains.mine(asset, CONFIRMATIONS).await,
+            None => world.sandbox().mine(CONFIRMATIONS).await,
         }
-        browser.wait_for("status-processing").await;
+        browser.wait_for("status-paid").await;
         times.push(milliseconds() - began);
     }
     times.sort_unstable();
