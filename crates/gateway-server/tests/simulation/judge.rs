@@ -128,10 +128,12 @@ impl Judge {
         let required =
             self.answered
                 .get(&invoice.id)
-                .map_or(1, |answered| match answered.order.cents {
-                    ..10_000 => 1,
-                    10_000..100_000 => 3,
-                    _ => 6,
+                .map_or(invoice.required_confirmations, |answered| {
+                    match answered.order.cents {
+                        ..10_000 => 1,
+                        10_000..100_000 => 3,
+                        _ => 6,
+                    }
                 });
         leave_out_dust(&mut payments, invoice, truth, required);
         let sum = amount(payments.values().map(|seen| seen.output.units).sum());

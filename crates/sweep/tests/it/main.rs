@@ -209,6 +209,17 @@ async fn what_comes_later_is_moved_by_the_sponsor_and_the_contract_alone() {
     let call = json!({"from": SPONSOR, "to": contract, "input": input});
     shop.send(call).await;
     assert_eq!(shop.holds(DESTINATION).await, (14, 0));
+
+    // The list is read at the contract's account alone: else the sponsor could make an address call anything.
+    let probe = "0x00000000000000000000000000000000000bb0be";
+    let stores_its_caller = json!([probe, "0x335f5500"]);
+    shop.node.call("anvil_setCode", stores_its_caller).await;
+    let input = format!("0x{}{}", word(probe), word("0"));
+    shop.send(json!({"from": SPONSOR, "to": first, "input": input}))
+        .await;
+    let caller = json!([probe, "0x0", "latest"]);
+    let caller = shop.node.call("eth_getStorageAt", caller).await;
+    assert_eq!(number(&caller), 0);
 }
 
 #[tokio::test]
