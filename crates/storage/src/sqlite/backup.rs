@@ -9,7 +9,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions as _, Connection as _};
 
 use super::file::{PRIVATE, check_content};
-use super::open::check_identity;
+use super::open::refusal;
 use crate::database::{Verified, count};
 
 /// Copies the database that `url` names into a new file, by one statement that sees one state, and checks the copy. The
@@ -95,8 +95,10 @@ async fn verify_file(path: &Path, environment: &str, is_new: bool) -> Result<Ver
     let failed = |error: sqlx::Error| format!("{} cannot be read: {error}", path.display());
     let mut connection = options.connect().await.map_err(failed)?;
     let url = format!("sqlite://{}", path.display());
-    let fit = check_identity(&url, environment, &mut connection).await;
-    fit.map_err(|refused| refused.to_string())?;
+    let refused = refusal(&url, environment, &mut connection).await;
+    if let Some(refused) = refused.map_err(failed)? {
+        return Err(refused);
+    }
     let mut verified = Verified::default();
     for check in ["PRAGMA integrity_check(20)", "PRAGMA foreign_key_check"] {
         let found = defects(&mut connection, check).await.map_err(failed)?;

@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sqlx::migrate::MigrateError;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 
@@ -54,7 +55,7 @@ impl SqliteStorage {
         let file = Arc::new(file);
         let connection = options.connect().await;
         let mut connection = connection.map_err(|error| opening(&file, error, failed))?;
-        let prepared = prepare(url, environment, &file, &mut connection).await;
+        let prepared = prepare(url, &file, &mut connection).await;
         let closed = connection.close().await;
         prepared?;
         closed?;
@@ -85,6 +86,7 @@ impl SqliteStorage {
                 clock: LeaseClock::Caller,
             },
         };
+        storage.identify(url, environment).await?;
         let mut tx = storage.begin().await?;
         // These are the leases of a process that has ended.
         polls::end_leases(&mut tx, &storage.holder.name).await?;
@@ -147,6 +149,30 @@ impl SqliteStorage {
         }
         self.writer.reconnect().await;
     }
+
+    /// Gives a new file its environment. Refuses the file of another one, and one that was copied: what was written here
+    /// would be lost.
+    async fn identify(&self, url: &str, environment: &str) -> Result<()> {
+        let mut tx = self.begin().await?;
+        sqlx::query("INSERT INTO identity (id, environment) VALUES (1, $1) ON CONFLICT DO NOTHING")
+            .bind(environment)
+            .execute(&mut *tx)
+            .await?;
+        let (found, moved): (String, Option<String>) =
+            sqlx::query_as("SELECT environment, moved_to FROM identity WHERE id = 1")
+                .fetch_one(&mut *tx)
+                .await?;
+        tx.commit().await?;
+        let url = url.to_owned();
+        match moved {
+            _ if found != environment => Err(StorageError::OtherEnvironment {
+                found,
+                wanted: environment.to_owned(),
+            }),
+            Some(to) => Err(StorageError::Moved { url, to }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Why a connection was not opened. Damage is a separate error.
@@ -172,31 +198,29 @@ fn damaged(file: &DatabaseFile, found: String) -> FileFault {
     }
 }
 
-async fn prepare(
-    url: &str,
-    environment: &str,
-    file: &DatabaseFile,
-    connection: &mut SqliteConnection,
-) -> Result<()> {
+async fn prepare(url: &str, file: &DatabaseFile, connection: &mut SqliteConnection) -> Result<()> {
     if file.length() <= CHECKED_AT_START {
         check(file, connection).await?;
     }
-    check_identity(url, environment, connection).await?;
+    if !is_ours(connection).await? {
+        return Err(StorageError::Open {
+            url: url.to_owned(),
+            reason: FOREIGN.to_owned(),
+        });
+    }
     // `run` takes anything that has a connection, and its future is not `Send` for all of them.
-    let migrations = migrator(&MIGRATIONS);
-    migrations.run_direct(None, connection, false).await?;
-    sqlx::query("INSERT INTO identity (id, environment) VALUES (1, $1) ON CONFLICT DO NOTHING")
-        .bind(environment)
-        .execute(&mut *connection)
-        .await?;
-    let moved: Option<String> = sqlx::query_scalar("SELECT moved_to FROM identity WHERE id = 1")
-        .fetch_one(connection)
-        .await?;
-    // What was written here would be lost.
-    moved.map_or(Ok(()), |to| {
-        let url = url.to_owned();
-        Err(StorageError::Moved { url, to })
-    })
+    match migrator(&MIGRATIONS)
+        .run_direct(None, connection, false)
+        .await
+    {
+        Ok(()) => Ok(()),
+        Err(MigrateError::VersionMissing(found)) => Err(StorageError::Newer {
+            url: url.to_owned(),
+            found,
+            known: MIGRATIONS[MIGRATIONS.len() - 1].0,
+        }),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Reads the whole file. Source: sqlite.org, `PRAGMA quick_check`: one row `ok`, or what is wrong.
@@ -208,6 +232,24 @@ async fn check(file: &DatabaseFile, connection: &mut SqliteConnection) -> Result
         Ok(found) => Err(damaged(file, found).into()),
         Err(error) => Err(opening(file, error, StorageError::from)),
     }
+}
+
+const FOREIGN: &str = "it is the database of another program: write the path of Florin's database, or of a file that does not exist yet";
+
+/// Returns `true` if Florin made the database, or if it is empty.
+async fn is_ours(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    let (tables, ours): (i64, i64) = sqlx::query_as(
+        "SELECT count(*), count(*) FILTER (WHERE name = '_sqlx_migrations') FROM sqlite_schema WHERE type = 'table'",
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    if ours == 0 {
+        return Ok(tables == 0);
+    }
+    let first =
+        "SELECT count(*) FROM _sqlx_migrations WHERE version = 1 AND description <> 'schema'";
+    let other: i64 = sqlx::query_scalar(first).fetch_one(connection).await?;
+    Ok(other == 0)
 }
 
 /// Checks without changing anything that an existing database can be served: it is Florin's, of a schema that this version
@@ -229,52 +271,32 @@ pub(crate) async fn check_database(url: &str, environment: &str) -> Result<(), S
     let Ok(mut connection) = options.connect().await else {
         return Ok(());
     };
-    let found = check_identity(url, environment, &mut connection).await;
+    let found = refusal(url, environment, &mut connection).await;
     let _ = connection.close().await;
-    match found {
-        Ok(()) | Err(StorageError::Database(_)) => Ok(()),
-        Err(refused) => Err(refused.to_string()),
-    }
+    found.unwrap_or_default().map_or(Ok(()), Err)
 }
 
-/// Refuses the database of another program, of a later version, and of another environment. An empty one is fit.
-pub(super) async fn check_identity(
+pub(super) async fn refusal(
     url: &str,
     environment: &str,
     connection: &mut SqliteConnection,
-) -> Result<()> {
-    let (tables, ours): (i64, i64) = sqlx::query_as(
-        "SELECT count(*), count(*) FILTER (WHERE name IN ('_sqlx_migrations', 'identity'))
-         FROM sqlite_schema WHERE type = 'table'",
-    )
-    .fetch_one(&mut *connection)
-    .await?;
-    let url = url.to_owned();
-    match (tables, ours) {
-        (0, _) => return Ok(()),
-        (_, 2) => {}
-        _ => {
-            let reason = "it is the database of another program: write the path of Florin's database, or of a file that does \
-                          not exist yet";
-            let reason = reason.to_owned();
-            return Err(StorageError::Open { url, reason });
-        }
+) -> Result<Option<String>, sqlx::Error> {
+    if !is_ours(connection).await? {
+        return Ok(Some(FOREIGN.to_owned()));
     }
     let known = MIGRATIONS[MIGRATIONS.len() - 1].0;
     let latest: Option<i64> = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations")
         .fetch_one(&mut *connection)
         .await?;
     if let Some(found) = latest.filter(|found| *found > known) {
-        return Err(StorageError::Newer { url, found, known });
+        let url = url.to_owned();
+        return Ok(Some(StorageError::Newer { url, found, known }.to_string()));
     }
     let found: Option<String> = sqlx::query_scalar("SELECT environment FROM identity WHERE id = 1")
         .fetch_optional(connection)
         .await?;
-    match found {
-        Some(found) if found != environment => Err(StorageError::OtherEnvironment {
-            found,
-            wanted: environment.to_owned(),
-        }),
-        _ => Ok(()),
-    }
+    Ok(found.filter(|found| found != environment).map(|found| {
+        let wanted = environment.to_owned();
+        StorageError::OtherEnvironment { found, wanted }.to_string()
+    }))
 }
