@@ -42,7 +42,7 @@ impl Account {
         let key = Some(Key(key.private_key)).filter(|key| key.address() == address);
         key.with_context(|| {
             format!(
-                "the plan's address {index}, {address}, is none of this key: name another account of the seed with \
+                "the plan's address {index}, {address}, is not derived from this key: name another account of the seed with \
                  --path; if the seed has a passphrase, type the account's xprv instead of the words. If this is the \
                  key of the gateway's configuration, the plan is wrong. Nothing is signed"
             )
