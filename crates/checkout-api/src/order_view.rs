@@ -319,6 +319,11 @@ impl Status {
     pub fn is_settled(self) -> bool {
         matches!(self, Self::Paid | Self::Overpaid)
     }
+
+    /// Returns `true` if the order ended without a credit. A late payment can still credit it.
+    pub fn has_ended_unpaid(self) -> bool {
+        matches!(self, Self::Expired | Self::Failed | Self::Cancelled)
+    }
 }
 
 /// What a checkout shows while it asks for the amount. The proxy checks the amount when it opens

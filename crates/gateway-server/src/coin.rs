@@ -54,15 +54,19 @@ pub const USDT_ON_SEPOLIA: &str = "0xaA8E23Fb1079EA71e0a56F48a2aA51851D8433D0";
 const USDT_ON_NILE: &str = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf";
 
 /// The chain of an asset that the specification lists.
+///
+/// # Panics
+/// If the asset is new here and has no chain yet.
 pub fn chain_of(asset: Asset) -> Chain {
     match asset {
+        Asset::BTC => Chain::Bitcoin,
         Asset::LTC => Chain::Litecoin,
         Asset::DOGE => Chain::Dogecoin,
         Asset::BCH => Chain::BitcoinCash,
         Asset::ETH | Asset::USDTERC20 => Chain::Ethereum,
         Asset::BNB => Chain::Bnb,
         Asset::TRX | Asset::USDTTRC20 => Chain::Tron,
-        _ => Chain::Bitcoin,
+        other => unreachable!("{} has no chain", other.crypto_code()),
     }
 }
 

@@ -113,10 +113,7 @@ impl Aggregate {
         let is_changed = |invoice: &&Invoice| invoice.payment_state == PaymentState::AddressChanged;
         let is_unclear = |invoice: &Invoice| invoice.needs_review && !is_changed(&invoice);
         let is_open = !order.status.is_settled();
-        let has_ended = matches!(
-            order.status,
-            OrderStatus::Failed | OrderStatus::Cancelled | OrderStatus::Expired
-        );
+        let has_ended = order.status.has_ended_unpaid();
         let all = [
             (Cause::NeedsReview, invoices().any(is_unclear)),
             (

@@ -156,7 +156,7 @@ impl Order {
         let owes = match self.status {
             OrderStatus::Overpaid => true,
             OrderStatus::Paid => self.late_payment == Some(LatePayment::Second),
-            _ => self.is_over() && self.has_money,
+            _ => self.is_closed() && self.has_money,
         };
         owes && self.refunds.is_empty()
     }
@@ -190,18 +190,14 @@ impl Order {
     }
 
     /// Returns `true` if no payment credits it any more: it is paid, or an operator closed it.
-    pub fn is_over(&self) -> bool {
+    pub fn is_closed(&self) -> bool {
         let outcome = self.decision.map(|decision| decision.outcome);
         self.status.is_settled() || outcome == Some(DecisionOutcome::Closed)
     }
 
     /// Returns `true` if it ended without a payment and takes no further attempt. A late payment is still found.
     pub fn ended_unpaid(&self, now: Timestamp) -> bool {
-        let has_ended = matches!(
-            self.status,
-            OrderStatus::Expired | OrderStatus::Failed | OrderStatus::Cancelled
-        );
-        has_ended && !self.has_money && !self.takes_attempts(now)
+        self.status.has_ended_unpaid() && !self.has_money && !self.takes_attempts(now)
     }
 
     /// Returns `true` if another attempt may be opened at `now`: not once credited, closed by an operator or cancelled by

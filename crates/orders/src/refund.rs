@@ -114,7 +114,7 @@ impl Aggregate {
         let order = &self.order;
         let mut balances: Vec<Balance<'_>> = Vec::new();
         let attempts = self.attempts.iter();
-        for attempt in attempts.filter(|it| order.is_over() && it.has_money()) {
+        for attempt in attempts.filter(|it| order.is_closed() && it.has_money()) {
             let progress = attempt.invoice().map_or(&Progress::NONE, |it| &it.progress);
             let (asset, left) = (attempt.asset(), progress.received.crypto);
             let is_credited = order.is_credited_by(attempt);
@@ -182,7 +182,7 @@ impl Aggregate {
         let mut found = self.balances();
         found.retain(|it| it.asset.is_some_and(is_meant));
         let (crypto_code, balance) = match &found[..] {
-            [] if !order.is_over() => return Err(RefundError::Open),
+            [] if !order.is_closed() => return Err(RefundError::Open),
             [] => return Err(RefundError::Amount(Amount::ZERO)),
             [only] => (only.asset.ok_or(RefundError::SeveralAssets)?, only),
             _ => return Err(RefundError::SeveralAssets),

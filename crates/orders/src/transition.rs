@@ -85,7 +85,7 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
     if !has_changed {
         return unchanged;
     }
-    if order.is_over() {
+    if order.is_closed() {
         return second_payment(invoice, assessment, unchanged);
     }
     let has_money = matches!(
@@ -110,7 +110,7 @@ pub fn transition(order: &Order, attempt: &Attempt, assessment: &Assessment) -> 
         && assessment
             .progress()
             .is_some_and(|now| invoice.is_unnotified(now.received.crypto))
-        && (!is_current || is_over(order.status) || is_over_for(invoice.payment_state));
+        && (!is_current || order.status.has_ended_unpaid() || has_ended(invoice.payment_state));
     let mut events = Vec::new();
     if is_late {
         events.push(EventType::LatePayment);
@@ -160,12 +160,7 @@ fn next_status(order: &Order, assessment: &Assessment) -> Option<OrderStatus> {
     })
 }
 
-fn is_over(status: OrderStatus) -> bool {
-    use OrderStatus as S;
-    matches!(status, S::Expired | S::Failed | S::Cancelled)
-}
-
-fn is_over_for(payment_state: PaymentState) -> bool {
+fn has_ended(payment_state: PaymentState) -> bool {
     matches!(
         payment_state,
         PaymentState::Expired | PaymentState::Failed | PaymentState::Cancelled

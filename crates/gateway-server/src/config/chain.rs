@@ -164,10 +164,11 @@ impl ChainConfig {
         network: Network,
         clock: Arc<dyn Clock>,
     ) -> Result<Option<BitcoinDriver>, String> {
-        if matches!(
+        let is_of_bitcoins_family = matches!(
             self.name,
-            Chain::Ethereum | Chain::Bnb | Chain::Tron | Chain::Solana
-        ) {
+            Chain::Bitcoin | Chain::Litecoin | Chain::Dogecoin | Chain::BitcoinCash
+        );
+        if !is_of_bitcoins_family {
             return Ok(None);
         }
         let url = self.node_url.expose_secret();
