@@ -201,8 +201,9 @@ async fn answer(State(sent): State<Arc<Mutex<Sent>>>, Json(request): Json<Value>
     shared(json!({"jsonrpc": "2.0", "id": request["id"], "result": result}))
 }
 
-/// What the demo's ports are above its base: proxy, shop, page with the wallet, node, sandbox, admin listener.
-const PORTS: [u16; 6] = [0, 1, 2, 3, 10, 1010];
+/// What the demo's ports are above its base: proxy, shop, page with the wallet, node, gateway, its
+/// admin listener, the proxy's.
+const PORTS: [u16; 7] = [0, 1, 2, 3, 10, 11, 1010];
 /// Below the ports of other tests, of which one could take a port between the search and the start; with the admin listeners
 /// above.
 const BASES: Range<u16> = 12_000..13_000;
@@ -238,11 +239,12 @@ impl Demo {
             base,
             folder,
         };
-        let ready = format!("http://127.0.0.1:{}/health/ready", base + 1010);
+        let offer = format!("http://127.0.0.1:{base}/v1/checkout/offer?store=demo&product=mug");
         let http = plain_client();
-        eventually("the demo is ready", async || {
-            let response = http.get(&ready).send().await.ok()?;
-            response.status().is_success().then_some(())
+        eventually("the demo offers assets", async || {
+            let response = http.get(&offer).send().await.ok()?;
+            let text = response.text().await.ok()?;
+            text.contains("\"available\":true").then_some(())
         })
         .await;
         demo

@@ -2,18 +2,13 @@
 
 use axum::routing::get;
 use axum::{Json, Router};
+use florin_servers::merchant::{self, USDT};
 use florin_servers::{ACCOUNT, Anvil, RegtestNode, free_port, on_path, test_token};
 use serde_json::json;
 
 use crate::local_server::LocalServer;
 use crate::program::Folder;
 use crate::world::secrets::{API_KEY, API_SECRET, CALLBACK_TOKEN};
-
-/// The wallet's public keys. Source: BIP-32, test vector 1 of the seed 000102…0f, for the first.
-const LITECOIN_KEY: &str = "wpkh(tpubD6NzVbkrYhZ4WaWSyoBvQwbpLkojyoTZPRsgXELWz3Popb3qkjcJyJUGLnL4qHHoQvao8ESaAstxYSnhyswJ76uZPStJRJCTKvosUCJZL5B/0/*)";
-const ETHEREUM_KEY: &str = "xpub6BuRy7ZmkGfP2RWhoor1kWB1w9DvrtmJbFBvnC1bQ4SB5NbCHTyQYCJSXZtxDbFyHTmC7wkU2he3nYYdpZ3Vf6qUAkXSnL6RPif4BDtDEKr";
-/// Where invoices of a private network expect USDT: at the main network's contract.
-const USDT: &str = "0xdAC17F958D2ee523a2206206994597C13D831ec7";
 
 /// The nodes. They end with their value.
 #[derive(Debug)]
@@ -31,12 +26,7 @@ impl RealChains {
         let ethereum = Anvil::start(&[]);
         ethereum.put_token(USDT).await;
         let price = async |path: axum::extract::Path<String>| {
-            let price = match path.0.as_str() {
-                "LTC" => "84.20",
-                "ETH" => "3120",
-                _ => "1.0000",
-            };
-            Json(json!({ "price": price }))
+            Json(json!({ "price": merchant::price(&path.0) }))
         };
         Self {
             litecoin: RegtestNode::start(&program)
@@ -86,18 +76,9 @@ impl RealChains {
     /// The gateway's configuration.
     pub fn gateway_toml(&self, listen: &str, proxy: &str, folder: &Folder) -> String {
         let database = folder.file("gateway.db");
-        let [litecoin, ethereum, prices] = [
-            self.litecoin.url(),
-            self.ethereum.url(),
-            self.prices.url.as_str(),
-        ];
         let admin = free_port();
-        let source = |name: &str| {
-            format!(
-                "[[prices.sources]]\nname = \"{name}\"\naddress = \"{prices}/{{symbol}}\"\npath = \"/price\"\n\
-                 assets = {{ LTC = \"LTC\", ETH = \"ETH\", USDT = \"USDT\" }}\n"
-            )
-        };
+        let (ethereum, litecoin) = (self.ethereum.url(), self.litecoin.url());
+        let chains = merchant::gateway_toml(&self.prices.url, ethereum, Some(litecoin));
         format!(
             r#"listen = "{listen}"
 admin_listen = "127.0.0.1:{admin}"
@@ -107,37 +88,10 @@ invoice_minutes = {minutes}
 api_key = "{API_KEY}"
 api_secret = "{API_SECRET}"
 callback_url = "{proxy}/callbacks/{CALLBACK_TOKEN}"
-[prices]
-interval_seconds = 5
-{sources}
-[[chain]]
-name = "litecoin"
-key = "{LITECOIN_KEY}"
-node_url = "{litecoin}"
-confirmations = [{{ from_usd = "0", confirmations = 3 }}]
-[[chain]]
-name = "ethereum"
-key = "{ETHEREUM_KEY}"
-node_url = "{ethereum}"
-confirmations = [{{ from_usd = "0", confirmations = 3 }}]
-"#,
+{chains}"#,
             database = database.display(),
             minutes = self.invoice_minutes,
-            sources = [source("a"), source("b")].concat(),
         )
-    }
-
-    /// What the proxy's section `[gateway]` has beside.
-    pub(crate) fn proxy_toml() -> String {
-        let key = |code: &str, key: &str| {
-            format!("[[gateway.deposit_key]]\ncrypto_code = \"{code}\"\nkey = \"{key}\"\n")
-        };
-        let keys = [
-            key("LTC", LITECOIN_KEY),
-            key("ETH", ETHEREUM_KEY),
-            key("USDTERC20", ETHEREUM_KEY),
-        ];
-        format!("regtest = true\n{}", keys.concat())
     }
 
     pub(crate) fn gateway(toml: &str) -> florin_gateway::config::Config {

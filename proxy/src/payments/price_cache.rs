@@ -16,6 +16,9 @@ use tokio::sync::Mutex;
 
 use crate::payments::quotes::priced_currencies;
 
+/// How long an empty list is kept: a gateway that has just started has no price for a moment.
+const KEEP_EMPTY: SignedDuration = SignedDuration::from_secs(2);
+
 #[derive(Debug)]
 pub(crate) struct PriceSnapshot {
     pub prices: Prices,
@@ -147,12 +150,17 @@ impl PriceCache {
         self.newest_for(half, now)
     }
 
-    /// The newest prices, while they are offered for more than this number of seconds.
+    /// The newest prices, while they are offered for more than this number of seconds. An empty list is out of date after
+    /// [`KEEP_EMPTY`].
     pub(crate) fn newest_for(&self, seconds: u32, now: Timestamp) -> Option<Arc<PriceSnapshot>> {
         let valid_lists = self.valid_lists.read();
         valid_lists
             .last()
             .filter(|priced| self.seconds_left(priced, now) > seconds)
+            .filter(|priced| {
+                !priced.prices.entries.is_empty()
+                    || now.duration_since(priced.fetched_at) < KEEP_EMPTY
+            })
             .cloned()
     }
 
@@ -250,5 +258,17 @@ mod tests {
         ] {
             assert_eq!(cache.seconds_left(&priced, at(now)), left, "{now}");
         }
+    }
+
+    #[test]
+    fn an_empty_list_is_asked_for_again_after_two_seconds() {
+        let cache = PriceCache::new(Duration::from_mins(1));
+        let empty = PriceSnapshot {
+            prices: Prices::default(),
+            fetched_at: at(0),
+        };
+        cache.offer(Arc::new(empty), at(0));
+        assert!(cache.newest(at(1)).is_some());
+        assert!(cache.newest(at(2)).is_none());
     }
 }

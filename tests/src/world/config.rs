@@ -181,7 +181,7 @@ pub(crate) fn florin_toml(
     let keys = config
         .real_chains
         .as_ref()
-        .map(|_| RealChains::proxy_toml());
+        .map(|_| florin_servers::merchant::proxy_toml());
     let keys = keys.unwrap_or_default();
     format!(
         r#"listen = "{public}"

@@ -29,9 +29,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use self::chain::Chains;
 use self::proxies::Replicas;
 use self::settings::{Ports, Secrets};
-use self::terminal::{bold, kill_by_number, print_welcome};
+use self::terminal::{kill_by_number, print_chains, print_places, print_welcome};
 
 /// How long everything may take to shut down; a browser may hold an event stream open.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -62,7 +63,8 @@ struct Args {
     listen: Option<String>,
     #[arg(long, hide = true)]
     admin_listen: Option<String>,
-    /// The program anvil: starts a chain, and a shop's page with a wallet that pays on it
+    /// The program anvil: starts it and litecoind, the gateway on them in place of the sandbox, and a shop's page with a
+    /// wallet that pays on them
     #[arg(long, value_name = "PROGRAM")]
     anvil: Option<PathBuf>,
     /// An existing folder for configuration, database and log, which is kept [default: a temporary one]
@@ -146,29 +148,33 @@ async fn serve(
     running: &mut Running,
 ) -> anyhow::Result<ExitCode> {
     let database = DemoDatabase::prepare(args).await?;
-    let toml = settings::florin_toml(ports, secrets, folder, database.url.as_deref());
+    let url = database.url.as_deref();
+    let toml = settings::florin_toml(ports, secrets, folder, url, args.anvil.is_some());
     let config = folder.join("florin.toml");
     write_private(&config, &toml)
         .with_context(|| format!("{} cannot be written", config.display()))?;
 
-    let (sandbox, shop) = (bind(ports.sandbox).await?, bind(ports.shop).await?);
-    let chain = match &args.anvil {
-        Some(anvil) => Some(chain::start(anvil, ports).await?),
+    let shop = bind(ports.shop).await?;
+    let chains = match &args.anvil {
+        Some(anvil) => Some(Chains::start(anvil, ports).await?),
         None => None,
     };
-    let sandbox_settings = florin_sandbox::Settings {
-        evm_rpc_url: chain.as_ref().map(|chain| chain.url().to_owned()),
-        // With --folder, the orders of an earlier run are still open.
-        state_file: Some(folder.join("sandbox.db")),
-        ..secrets.sandbox(ports)
-    };
-    running.start(
-        "sandbox",
-        florin_sandbox::run(sandbox, sandbox_settings, shutdown.clone()),
-    );
-    if chain.is_some() {
-        let page = chain::page(bind(ports.wallet).await?, ports, shutdown.clone());
+    if let Some(chains) = &chains {
+        let (listener, litecoin) = (bind(ports.wallet).await?, chains.litecoin.clone());
+        let page = chain::page(listener, ports, litecoin, shutdown.clone());
         running.start("page with the wallet", page);
+        let gateway = chains.gateway(ports, secrets, folder)?;
+        let gateway = florin_gateway::server::serve_until(gateway, shutdown.clone());
+        running.start("gateway", gateway);
+    } else {
+        let sandbox = bind(ports.sandbox).await?;
+        let settings = florin_sandbox::Settings {
+            // With --folder, the orders of an earlier run are still open.
+            state_file: Some(folder.join("sandbox.db")),
+            ..secrets.sandbox(ports)
+        };
+        let sandbox = florin_sandbox::run(sandbox, settings, shutdown.clone());
+        running.start("sandbox", sandbox);
     }
     let replicas = start_proxies(args, config, folder, ports, shutdown, running).await?;
     let shop_settings = secrets.shop(ports);
@@ -184,13 +190,13 @@ async fn serve(
         if let Some((program, arguments)) = args.command.split_first() {
             return run_beside(program, arguments, secrets, shutdown).await;
         }
-        print_welcome(ports, secrets, folder, database.url.is_some());
-        if chain.is_some() {
-            println!(
-                "  Pay with a wallet, on a chain on this machine:\n       Wallet    {}\n",
-                bold(&format!("http://127.0.0.1:{}/", ports.wallet))
-            );
+        if let Some(chains) = &chains {
+            proxies::offers(ports.proxy).await?;
+            print_chains(ports, chains.litecoin.is_some());
+        } else {
+            print_welcome(ports);
         }
+        print_places(ports, secrets, folder, database.url.is_some());
         match &replicas {
             Some(replicas) => kill_by_number(replicas, ports, shutdown).await,
             None => shutdown.cancelled().await,

@@ -73,22 +73,33 @@ pub(crate) async fn run_replica(config: PathBuf, listen: &str, admin: &str) -> a
 }
 
 pub(crate) async fn ready(admin: u16) -> anyhow::Result<()> {
-    let url = format!("http://127.0.0.1:{admin}/health/ready");
+    answers(&format!("http://127.0.0.1:{admin}/health/ready"), "").await
+}
+
+/// Waits until an asset can be chosen.
+pub(crate) async fn offers(proxy: u16) -> anyhow::Result<()> {
+    let offer = format!("http://127.0.0.1:{proxy}/v1/checkout/offer?store=demo&product=mug");
+    answers(&offer, "\"available\":true").await
+}
+
+async fn answers(url: &str, part: &str) -> anyhow::Result<()> {
     let client = reqwest::Client::builder().no_proxy().build()?;
     let is_ready = async || {
-        let response = client.get(&url).send().await;
-        response.is_ok_and(|response| response.status().is_success())
+        let response = client.get(url).send().await.ok()?;
+        let is_success = response.status().is_success();
+        let text = response.text().await.ok()?;
+        (is_success && text.contains(part)).then_some(())
     };
     let poll = async {
-        let mut every = tokio::time::interval(Duration::from_millis(20));
-        while !is_ready().await {
+        let mut every = tokio::time::interval(Duration::from_millis(50));
+        while is_ready().await.is_none() {
             every.tick().await;
         }
     };
     let waited = tokio::time::timeout(START_TIMEOUT, poll).await;
     ensure!(
         waited.is_ok(),
-        "the proxy is not ready after {} s",
+        "{url} has not answered as it should after {} s",
         START_TIMEOUT.as_secs()
     );
     Ok(())

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use florin_money::Currency;
+use florin_servers::merchant;
 use florin_shop::{DONATIONS_TOML, PRODUCTS_TOML};
 
 /// The name with which the operator signs in.
@@ -47,6 +48,11 @@ impl Ports {
     pub(crate) fn chain(self) -> u16 {
         self.proxy + 3
     }
+
+    /// The gateway has the sandbox's port, and this for its health and metrics.
+    pub(crate) fn gateway_admin(self) -> u16 {
+        self.sandbox + 1
+    }
 }
 
 /// Secrets of one run. Only the operator's password is printed.
@@ -75,13 +81,35 @@ impl Secrets {
         }
     }
 
+    /// Where the gateway reports payments.
+    fn callback_url(&self, ports: Ports) -> String {
+        let (proxy, token) = (ports.proxy, &self.callback_token);
+        format!("http://127.0.0.1:{proxy}/callbacks/{token}")
+    }
+
+    /// The configuration of a gateway in place of the sandbox; `chains` is its end.
+    pub(crate) fn gateway_toml(&self, ports: Ports, database: &Path, chains: &str) -> String {
+        format!(
+            r#"listen = "127.0.0.1:{listen}"
+admin_listen = "127.0.0.1:{admin}"
+database_url = "sqlite://{database}?mode=rwc"
+network = "regtest"
+api_key = "{api_key}"
+api_secret = "{api_secret}"
+callback_url = "{callback_url}"
+{chains}"#,
+            listen = ports.sandbox,
+            admin = ports.gateway_admin(),
+            database = database.display(),
+            api_key = self.api_key,
+            api_secret = self.api_secret,
+            callback_url = self.callback_url(ports),
+        )
+    }
+
     pub(crate) fn sandbox(&self, ports: Ports) -> florin_sandbox::Settings {
-        let callbacks = format!(
-            "http://127.0.0.1:{}/callbacks/{}",
-            ports.proxy, self.callback_token
-        );
         florin_sandbox::Settings {
-            callback_url: Some(callbacks),
+            callback_url: Some(self.callback_url(ports)),
             api_key: self.api_key.clone(),
             api_secret: self.api_secret.clone().into(),
             ..florin_sandbox::Settings::default()
@@ -117,12 +145,14 @@ fn random<const BYTES: usize>() -> [u8; BYTES] {
     bytes
 }
 
-/// The text of `florin.toml`: one store, the demo shop, with its products and donations.
+/// The text of `florin.toml`: one store, the demo shop, with its products and donations. With `has_chains` the gateway is
+/// one on nodes of this machine, which has no page that takes payments.
 pub(crate) fn florin_toml(
     ports: Ports,
     secrets: &Secrets,
     folder: &Path,
     database_url: Option<&str>,
+    has_chains: bool,
 ) -> String {
     let Ports {
         proxy,
@@ -144,6 +174,11 @@ pub(crate) fn florin_toml(
     let password_hash = password_hash.expect("a short text is hashed");
     let here = format!("sqlite://{}", folder.join("florin.db").display());
     let database_url = database_url.unwrap_or(&here);
+    let gateway = if has_chains {
+        merchant::proxy_toml()
+    } else {
+        format!("checkout_url = \"http://127.0.0.1:{sandbox}/checkout\"\n")
+    };
     format!(
         r#"listen = "127.0.0.1:{proxy}"
 admin_listen = "127.0.0.1:{admin}"
@@ -156,8 +191,7 @@ url = "http://127.0.0.1:{sandbox}/api"
 api_key = "{api_key}"
 api_secret = "{api_secret}"
 callback_token = "{callback_token}"
-checkout_url = "http://127.0.0.1:{sandbox}/checkout"
-
+{gateway}
 [[operator]]
 name = "{OPERATOR}"
 password_hash = "{password_hash}"
@@ -204,11 +238,15 @@ mod tests {
     fn the_proxy_accepts_the_configuration() {
         let folder = tempfile::tempdir().unwrap();
         let secrets = Secrets::generate();
-        let toml = florin_toml(Ports::from_base(8080), &secrets, folder.path(), None);
         let file = folder.path().join("florin.toml");
-        crate::write_private(&file, &toml).unwrap();
-        let config = florin_proxy::config::load(Some(&file), &std::collections::BTreeMap::new());
-        let config = config.unwrap_or_else(|problems| panic!("{problems}"));
-        assert!(config.database_url.ends_with("/florin.db"));
+        for has_chains in [false, true] {
+            let ports = Ports::from_base(8080);
+            let toml = florin_toml(ports, &secrets, folder.path(), None, has_chains);
+            crate::write_private(&file, &toml).unwrap();
+            let config =
+                florin_proxy::config::load(Some(&file), &std::collections::BTreeMap::new());
+            let config = config.unwrap_or_else(|problems| panic!("{problems}"));
+            assert!(config.database_url.ends_with("/florin.db"));
+        }
     }
 }

@@ -9,25 +9,14 @@ use tokio_util::sync::CancellationToken;
 use crate::proxies::Replicas;
 use crate::settings::{OPERATOR, Ports, Secrets};
 
-/// Prints the addresses, the ones to try first first.
-pub(crate) fn print_welcome(
-    ports: Ports,
-    secrets: &Secrets,
-    folder: &Path,
-    has_database_elsewhere: bool,
-) {
+/// Prints what to try, in the order in which to try it.
+pub(crate) fn print_welcome(ports: Ports) {
     let Ports {
         proxy,
         shop,
         sandbox,
-        admin,
         ..
     } = ports;
-    let database = if has_database_elsewhere {
-        ""
-    } else {
-        ", database"
-    };
     println!(
         "
 {running}
@@ -47,25 +36,72 @@ pub(crate) fn print_welcome(
      A donation                           http://127.0.0.1:{shop}/donate
      A price signed by the shop's server  http://127.0.0.1:{shop}/members
      The payment gateway's own page       http://127.0.0.1:{shop}/hosted
-     Themes                               http://127.0.0.1:{shop}/theme-builder
-     The operator's page                  http://127.0.0.1:{admin}/
+     Themes                               http://127.0.0.1:{shop}/theme-builder",
+        running = bold("Florin is running. No real money moves."),
+        shop_page = bold(&format!("http://127.0.0.1:{shop}/")),
+        sandbox_page = bold(&format!("http://127.0.0.1:{sandbox}/sandbox")),
+        gallery = bold(&format!("http://127.0.0.1:{proxy}/pay#gallery")),
+    );
+}
+
+/// Prints what to try on nodes of this machine.
+pub(crate) fn print_chains(ports: Ports, has_litecoin: bool) {
+    let Ports { shop, wallet, .. } = ports;
+    let litecoin = if has_litecoin {
+        "Or choose Litecoin, and let the form below the checkout pay the address."
+    } else {
+        "With litecoind on the PATH, Litecoin can be chosen too."
+    };
+    println!(
+        "
+{running}
+
+  1  Buy and pay with a wallet: choose ETH, or USDT on Ethereum, and press “Pay with Demo
+     Wallet”. A block comes every three seconds, and three confirm a payment.
+     {litecoin}
+       Wallet    {page}
+  2  See the paid order: the shop received a signed webhook.
+       Shop      http://127.0.0.1:{shop}/
+
+     The gateway's health                 http://127.0.0.1:{gateway}/health
+       It issues addresses of a test key. Its prices are fixed, and asked for at the page
+       with the wallet.",
+        running = bold(
+            "Florin is running with its gateway, on nodes of this machine. No real money moves."
+        ),
+        page = bold(&format!("http://127.0.0.1:{wallet}/")),
+        gateway = ports.gateway_admin(),
+    );
+}
+
+/// Prints where the operator signs in, and where everything is kept.
+pub(crate) fn print_places(
+    ports: Ports,
+    secrets: &Secrets,
+    folder: &Path,
+    has_database_elsewhere: bool,
+) {
+    let database = if has_database_elsewhere {
+        ""
+    } else {
+        ", database"
+    };
+    println!(
+        "     The operator's page                  http://127.0.0.1:{admin}/
        name {OPERATOR}, password {password}
 
   To sell on your own page: docs/guide/quick-start.md
   Configuration{database} and log: {folder}
   To stop: Ctrl-C
 ",
-        running = bold("Florin is running. No real money moves."),
-        shop_page = bold(&format!("http://127.0.0.1:{shop}/")),
-        sandbox_page = bold(&format!("http://127.0.0.1:{sandbox}/sandbox")),
-        gallery = bold(&format!("http://127.0.0.1:{proxy}/pay#gallery")),
+        admin = ports.admin,
         password = secrets.operator_password,
         folder = folder.display(),
     );
 }
 
 /// Emphasised, on a terminal.
-pub(crate) fn bold(text: &str) -> String {
+fn bold(text: &str) -> String {
     if stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
         format!("\x1b[1m{text}\x1b[0m")
     } else {

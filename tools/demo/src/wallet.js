@@ -22,7 +22,7 @@
       case 'eth_chainId':
         return chain;
       case 'wallet_switchEthereumChain':
-        if (params[0].chainId !== '0xaa36a7') throw Object.assign(new Error('Unrecognized chain'), { code: 4902 });
+        if (params[0].chainId !== '0x7a69') throw Object.assign(new Error('Unrecognized chain'), { code: 4902 });
         chain = params[0].chainId;
         return null;
       case 'eth_sendTransaction': {

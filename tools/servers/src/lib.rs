@@ -12,6 +12,8 @@ mod anvil;
 pub mod installed;
 #[cfg(feature = "chains")]
 mod json_rpc;
+#[cfg(feature = "chains")]
+pub mod merchant;
 mod pooler;
 mod ports;
 mod postgres;
