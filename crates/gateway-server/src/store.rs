@@ -7,6 +7,8 @@ mod callbacks;
 mod invoices;
 mod looks;
 mod sessions;
+#[cfg(test)]
+mod tests;
 
 use florin_money::Amount;
 use jiff::Timestamp;
