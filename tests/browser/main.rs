@@ -25,6 +25,7 @@ mod recovery;
 mod screens;
 mod states;
 mod themes;
+mod tour;
 mod untrusted_page;
 mod wallet_recovery;
 mod wallets;

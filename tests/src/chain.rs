@@ -2,11 +2,13 @@
 //! node of Tron; and the demo with a chain, as `cargo xtask demo --chain` starts it.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::net::{Ipv4Addr, TcpListener};
 use std::ops::Range;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::extract::State;
 use axum::http::header;
@@ -201,12 +203,14 @@ async fn answer(State(sent): State<Arc<Mutex<Sent>>>, Json(request): Json<Value>
     shared(json!({"jsonrpc": "2.0", "id": request["id"], "result": result}))
 }
 
-/// What the demo's ports are above its base: proxy, shop, page with the wallet, node, gateway, its
-/// admin listener, the proxy's.
-const PORTS: [u16; 7] = [0, 1, 2, 3, 10, 11, 1010];
+/// What the demo's ports are above its base: proxy, shop, page with the wallet, node, tour, sandbox or gateway, the gateway's
+/// admin listener, the proxy's process, its admin listener.
+const PORTS: [u16; 9] = [0, 1, 2, 3, 4, 10, 11, 21, 1010];
 /// Below the ports of other tests, of which one could take a port between the search and the start; with the admin listeners
 /// above.
 const BASES: Range<u16> = 12_000..13_000;
+/// Demos that this process has started.
+static STARTED: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Debug)]
 pub struct Demo {
@@ -216,12 +220,25 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Starts it on free ports and waits until its page answers.
+    /// Starts it with a chain.
     pub async fn start() -> Self {
+        let anvil = florin_servers::installed::anvil();
+        Self::start_with(&["--anvil".as_ref(), anvil.as_os_str()]).await
+    }
+
+    /// Starts it as `cargo xtask demo` does.
+    pub async fn start_simulated() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    /// Starts it on free ports and waits until its proxy answers.
+    async fn start_with(arguments: &[&OsStr]) -> Self {
         let is_free = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok();
-        let bases = BASES.step_by(20).cycle();
-        // Another process begins with another base.
-        let mut bases = bases.skip(usize::from(free_port() / 100)).take(BASES.len());
+        let bases = BASES.step_by(50).cycle();
+        // Another process begins with another base, and so does another test: a demo opens its ports one after the other.
+        let earlier = STARTED.fetch_add(1, Ordering::Relaxed);
+        let first = usize::from(free_port() / 100) + earlier;
+        let mut bases = bases.skip(first).take(BASES.len());
         let base = bases.find(|base| PORTS.iter().all(|offset| is_free(base + offset)));
         let base = base.expect("a demo's ports are free below 14010");
         let folder = Folder::new();
@@ -230,8 +247,7 @@ impl Demo {
             .args(["--port-base", &base.to_string()])
             .arg("--folder")
             .arg(folder.path())
-            .arg("--anvil")
-            .arg(florin_servers::installed::anvil())
+            .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null());
         let demo = Self {
@@ -248,6 +264,10 @@ impl Demo {
         })
         .await;
         demo
+    }
+
+    pub fn tour(&self) -> String {
+        format!("http://127.0.0.1:{}/tour", self.base + 4)
     }
 
     pub fn wallet_page(&self) -> String {

@@ -72,13 +72,12 @@ fn check_ports(base: u16, replicas: u8, chain: bool) -> anyhow::Result<()> {
     bail!("port {port} is in use: stop the program that has it, or {other}");
 }
 
-/// Those of proxy, shop, sandbox and admin listener, of a wallet's page, its chain and the gateway's own admin listener, and two
-/// for each of several proxies: the same as `Ports` in `tools/demo`.
+/// Those of proxy, shop, tour, sandbox and admin listener, of a wallet's page, its chain and the gateway's own admin listener, and
+/// two for each proxy: the same as `Ports` in `tools/demo`.
 fn ports(base: u16, replicas: u8, chain: bool) -> impl Iterator<Item = u16> {
-    let several = if replicas > 1 { replicas } else { 0 };
-    let of_replicas = (1..=u16::from(several)).flat_map(|number| [20 + number, 30 + number]);
+    let of_replicas = (1..=u16::from(replicas)).flat_map(|number| [20 + number, 30 + number]);
     let of_chain = [2, 3, 11].into_iter().filter(move |_| chain);
-    let offsets = [0, 1, 10, 1010].into_iter().chain(of_chain);
+    let offsets = [0, 1, 4, 10, 1010].into_iter().chain(of_chain);
     offsets.chain(of_replicas).map(move |offset| base + offset)
 }
 

@@ -1,6 +1,6 @@
-//! `florin-demo`: the sandbox, the proxy and the demo shop in one process, on this machine's loopback address.
+//! `florin-demo`: the sandbox, the proxy, the demo shop and the tour, on this machine's loopback address.
 //!
-//! With `--replicas`, several proxies are processes of the same program, on a PostgreSQL that it starts.
+//! The proxy is a process of the same program; with `--replicas` there are several, on a PostgreSQL that it starts.
 //!
 //! `cargo xtask demo` builds and runs it. Everything that the three know of each other is drawn at the start and is gone
 //! with the folder of the run. It takes no setting from the environment.
@@ -9,6 +9,7 @@ mod chain;
 mod proxies;
 mod settings;
 mod terminal;
+mod tour;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Permissions};
@@ -32,7 +33,8 @@ use tokio_util::sync::CancellationToken;
 use self::chain::Chains;
 use self::proxies::Replicas;
 use self::settings::{Ports, Secrets};
-use self::terminal::{kill_by_number, print_chains, print_places, print_welcome};
+use self::terminal::{kill_by_number, open_browser, print_chains, print_places, print_welcome};
+use self::tour::Tour;
 
 /// How long everything may take to shut down; a browser may hold an event stream open.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -129,8 +131,8 @@ async fn run(mut args: Args) -> anyhow::Result<ExitCode> {
         tracing::warn!("open connections were cut");
     }
     if result.is_err() {
-        result = result.with_context(|| format!("its log is {}", log.display()));
-        // A log that is needed stays.
+        result = result.with_context(|| format!("its logs are in {}", folder.display()));
+        // Logs that are needed stay.
         if let Some(folder) = temporary.take() {
             let _ = folder.keep();
         }
@@ -177,6 +179,11 @@ async fn serve(
         running.start("sandbox", sandbox);
     }
     let replicas = start_proxies(args, config, folder, ports, shutdown, running).await?;
+    if chains.is_none() {
+        let tour = Tour::new(ports, secrets, replicas.clone())?;
+        let tour = tour.serve(bind(ports.tour()).await?, shutdown.clone());
+        running.start("tour", tour);
+    }
     let shop_settings = secrets.shop(ports);
     running.start(
         "shop",
@@ -184,7 +191,7 @@ async fn serve(
     );
 
     let beside = async {
-        for admin in admin_ports(replicas.as_ref(), ports) {
+        for admin in admin_ports(replicas.as_deref(), ports) {
             proxies::ready(admin).await?;
         }
         if let Some((program, arguments)) = args.command.split_first() {
@@ -197,9 +204,12 @@ async fn serve(
             print_welcome(ports);
         }
         print_places(ports, secrets, folder, database.url.is_some());
+        if chains.is_none() {
+            open_browser(&Tour::address(ports));
+        }
         match &replicas {
-            Some(replicas) => kill_by_number(replicas, ports, shutdown).await,
-            None => shutdown.cancelled().await,
+            Some(replicas) if args.replicas > 1 => kill_by_number(replicas, ports, shutdown).await,
+            _ => shutdown.cancelled().await,
         }
         println!("\nStopping…");
         Ok(ExitCode::SUCCESS)
@@ -249,7 +259,7 @@ impl DemoDatabase {
     }
 }
 
-/// Starts the proxy in this process, or several, each in its own.
+/// Starts the proxies, each in a process; beside a command, a single one in this process.
 async fn start_proxies(
     args: &Args,
     config: PathBuf,
@@ -257,9 +267,9 @@ async fn start_proxies(
     ports: Ports,
     shutdown: &CancellationToken,
     running: &mut Running,
-) -> anyhow::Result<Option<Replicas>> {
+) -> anyhow::Result<Option<Arc<Replicas>>> {
     let front = bind(ports.proxy).await?;
-    if args.replicas > 1 {
+    if args.replicas > 1 || args.command.is_empty() {
         let program = std::env::current_exe().context("the demo's own program")?;
         let replicas = Replicas::start(program, args.replicas, &config, folder, ports)?;
         let proxies = replicas
@@ -267,7 +277,7 @@ async fn start_proxies(
             .map(|number| std::net::SocketAddr::from((Ipv4Addr::LOCALHOST, ports.replica(number))));
         let forwarding = proxies::forward(front, proxies.collect(), shutdown.clone());
         running.start("listener of the proxies", forwarding);
-        return Ok(Some(replicas));
+        return Ok(Some(Arc::new(replicas)));
     }
     let listeners = Listeners {
         public: front,

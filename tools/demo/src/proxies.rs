@@ -1,5 +1,5 @@
-//! The proxy of the demo, in its process; or several proxies on one PostgreSQL, behind one address. Each of several is a process, so
-//! that it can be killed.
+//! The proxy of the demo, or several on one PostgreSQL, behind one address. Each is a process, so that it can be killed; beside a
+//! command, a single one is a part of the demo's process.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -184,19 +184,40 @@ impl Replicas {
 
     /// Kills a proxy that runs, or starts one that does not. Returns a sentence for the user.
     pub(crate) fn toggle(&self, number: u8) -> anyhow::Result<&'static str> {
-        let mut running = self.running.lock();
-        let replica = running.get_mut(usize::from(number).wrapping_sub(1));
-        let replica = replica.context("there is no proxy with this number")?;
-        if let Some(mut child) = replica.take()
-            && child.try_wait()?.is_none()
-        {
-            // SIGKILL: it finishes nothing.
-            child.kill()?;
-            child.wait()?;
+        if self.kill(number)? {
             return Ok("It was killed; the others go on. Enter the number again to start it.");
         }
-        *replica = Some(self.spawn(number)?);
+        self.start_again(number)?;
         Ok("It starts again.")
+    }
+
+    /// Returns `false` if it was down already.
+    pub(crate) fn kill(&self, number: u8) -> anyhow::Result<bool> {
+        let mut running = self.running.lock();
+        let Some(mut child) = of_number(&mut running, number)?.take() else {
+            return Ok(false);
+        };
+        if child.try_wait()?.is_some() {
+            return Ok(false);
+        }
+        // SIGKILL: it finishes nothing.
+        child.kill()?;
+        child.wait()?;
+        Ok(true)
+    }
+
+    /// Starts a proxy unless it runs.
+    pub(crate) fn start_again(&self, number: u8) -> anyhow::Result<()> {
+        let mut running = self.running.lock();
+        let replica = of_number(&mut running, number)?;
+        let is_up = match replica {
+            Some(child) => child.try_wait()?.is_none(),
+            None => false,
+        };
+        if !is_up {
+            *replica = Some(self.spawn(number)?);
+        }
+        Ok(())
     }
 
     pub(crate) async fn stop(&self) {
@@ -214,6 +235,11 @@ impl Replicas {
             let _ = ended.await;
         }
     }
+}
+
+fn of_number(running: &mut [Option<Child>], number: u8) -> anyhow::Result<&mut Option<Child>> {
+    let replica = running.get_mut(usize::from(number).wrapping_sub(1));
+    replica.context("there is no proxy with this number")
 }
 
 /// Passes connections on to the proxies in turn, and past those that are down.
@@ -314,6 +340,10 @@ mod tests {
         assert!(is_up(1) && !is_up(2));
         assert_eq!(replicas.toggle(2).unwrap(), "It starts again.");
         assert!(is_up(2));
+        let before = replicas.running.lock()[1].as_ref().map(Child::id);
+        replicas.start_again(2).unwrap();
+        let now = replicas.running.lock()[1].as_ref().map(Child::id);
+        assert_eq!(now, before, "one that runs is left alone");
         replicas.stop().await;
         let log = fs::read_to_string(replicas.log(2)).unwrap();
         let arguments = format!(

@@ -49,6 +49,10 @@ impl Ports {
         self.proxy + 3
     }
 
+    pub(crate) fn tour(self) -> u16 {
+        self.proxy + 4
+    }
+
     /// The gateway has the sandbox's port, and this for its health and metrics.
     pub(crate) fn gateway_admin(self) -> u16 {
         self.sandbox + 1
@@ -161,6 +165,7 @@ pub(crate) fn florin_toml(
         sandbox,
         admin,
     } = ports;
+    let tour = ports.tour();
     let Secrets {
         api_key,
         api_secret,
@@ -201,8 +206,8 @@ role = "write"
 id = "demo"
 name = "Quiet Goods"
 # The second is for a page of yours, like packages/florin/example; the third is that of `trunk serve`, the
-# fourth the page with a wallet of `cargo xtask demo --chain`.
-origins = ["http://127.0.0.1:{shop}", "http://127.0.0.1:3000", "http://127.0.0.1:8085", "http://127.0.0.1:{wallet}"]
+# fourth the page with a wallet of `cargo xtask demo --chain`, the fifth the tour.
+origins = ["http://127.0.0.1:{shop}", "http://127.0.0.1:3000", "http://127.0.0.1:8085", "http://127.0.0.1:{wallet}", "http://127.0.0.1:{tour}"]
 currency = "USD"
 secret_key = "{secret_key}"
 token_keys = [{{ kid = "k1", secret = "{token_key}" }}]

@@ -2,12 +2,14 @@
 
 use std::io::{IsTerminal as _, stdin, stdout};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::proxies::Replicas;
 use crate::settings::{OPERATOR, Ports, Secrets};
+use crate::tour::Tour;
 
 /// Prints what to try, in the order in which to try it.
 pub(crate) fn print_welcome(ports: Ports) {
@@ -21,6 +23,10 @@ pub(crate) fn print_welcome(ports: Ports) {
         "
 {running}
 
+  Start here: watch one sale, from the customer's wallet to the shop's parcel.
+       Tour      {tour}
+
+  By hand:
   1  Buy something: in the shop, press “Pay with crypto”. The checkout opens over the
      shop's page, in a dialog. Choose an asset.
        Shop      {shop_page}
@@ -38,6 +44,7 @@ pub(crate) fn print_welcome(ports: Ports) {
      The payment gateway's own page       http://127.0.0.1:{shop}/hosted
      Themes                               http://127.0.0.1:{shop}/theme-builder",
         running = bold("Florin is running. No real money moves."),
+        tour = bold(&Tour::address(ports)),
         shop_page = bold(&format!("http://127.0.0.1:{shop}/")),
         sandbox_page = bold(&format!("http://127.0.0.1:{sandbox}/sandbox")),
         gallery = bold(&format!("http://127.0.0.1:{proxy}/pay#gallery")),
@@ -100,6 +107,33 @@ pub(crate) fn print_places(
     );
 }
 
+/// Opens a page in the browser of the person at this machine's screen, if there are both.
+pub(crate) fn open_browser(url: &str) {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let Some(program) = opener(stdout().is_terminal(), cfg!(target_os = "macos"), is_set) else {
+        return;
+    };
+    let quiet = || Stdio::null();
+    let mut command = Command::new(program);
+    command
+        .arg(url)
+        .stdin(quiet())
+        .stdout(quiet())
+        .stderr(quiet());
+    if let Ok(mut opening) = command.spawn() {
+        // Else the program would stay in the list of processes after its end.
+        std::thread::spawn(move || opening.wait());
+    }
+}
+
+/// The program that opens a page. `None` without a terminal, over SSH, and without a screen.
+fn opener(is_terminal: bool, is_mac: bool, is_set: impl Fn(&str) -> bool) -> Option<&'static str> {
+    let is_remote = is_set("SSH_CONNECTION") || is_set("SSH_TTY");
+    let has_screen = is_mac || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY");
+    let program = if is_mac { "open" } else { "xdg-open" };
+    (is_terminal && has_screen && !is_remote).then_some(program)
+}
+
 /// Emphasised, on a terminal.
 fn bold(text: &str) -> String {
     if stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none() {
@@ -147,6 +181,27 @@ pub(crate) async fn kill_by_number(
                 Ok(done) => println!("  {done}"),
                 Err(error) => println!("  {error:#}"),
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_opened_only_for_a_person_at_the_screen() {
+        for (is_terminal, is_mac, set, program) in [
+            (true, false, &["DISPLAY"][..], Some("xdg-open")),
+            (true, false, &["WAYLAND_DISPLAY"], Some("xdg-open")),
+            (true, true, &[], Some("open")),
+            (true, false, &[], None),
+            (false, false, &["DISPLAY"], None),
+            (true, false, &["DISPLAY", "SSH_CONNECTION"], None),
+            (true, true, &["SSH_TTY"], None),
+        ] {
+            let found = opener(is_terminal, is_mac, |name| set.contains(&name));
+            assert_eq!(found, program, "{is_terminal} {is_mac} {set:?}");
         }
     }
 }
