@@ -179,6 +179,7 @@ async fn serve(
         running.start("sandbox", sandbox);
     }
     let replicas = start_proxies(args, config, folder, ports, shutdown, running).await?;
+    // It pays in the sandbox.
     if chains.is_none() {
         let tour = Tour::new(ports, secrets, replicas.clone())?;
         let tour = tour.serve(bind(ports.tour()).await?, shutdown.clone());
@@ -202,11 +203,9 @@ async fn serve(
             print_chains(ports, chains.litecoin.is_some());
         } else {
             print_welcome(ports);
-        }
-        print_places(ports, secrets, folder, database.url.is_some());
-        if chains.is_none() {
             open_browser(&Tour::address(ports));
         }
+        print_places(ports, secrets, folder, database.url.is_some());
         match &replicas {
             Some(replicas) if args.replicas > 1 => kill_by_number(replicas, ports, shutdown).await,
             _ => shutdown.cancelled().await,
@@ -215,6 +214,8 @@ async fn serve(
         Ok(ExitCode::SUCCESS)
     };
     let result = tokio::select! {
+        // A part that ends because of the shutdown has not failed.
+        biased;
         result = beside => result,
         error = running.failure() => Err(error),
     };

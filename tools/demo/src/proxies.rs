@@ -184,40 +184,31 @@ impl Replicas {
 
     /// Kills a proxy that runs, or starts one that does not. Returns a sentence for the user.
     pub(crate) fn toggle(&self, number: u8) -> anyhow::Result<&'static str> {
-        if self.kill(number)? {
+        if self.set_running(number, false)? {
             return Ok("It was killed; the others go on. Enter the number again to start it.");
         }
-        self.start_again(number)?;
+        self.set_running(number, true)?;
         Ok("It starts again.")
     }
 
-    /// Returns `false` if it was down already.
-    pub(crate) fn kill(&self, number: u8) -> anyhow::Result<bool> {
+    /// Starts or kills a proxy. Returns `false` if nothing was to be done.
+    pub(crate) fn set_running(&self, number: u8, is_wanted: bool) -> anyhow::Result<bool> {
         let mut running = self.running.lock();
-        let Some(mut child) = of_number(&mut running, number)?.take() else {
-            return Ok(false);
-        };
-        if child.try_wait()?.is_some() {
-            return Ok(false);
-        }
-        // SIGKILL: it finishes nothing.
-        child.kill()?;
-        child.wait()?;
-        Ok(true)
-    }
-
-    /// Starts a proxy unless it runs.
-    pub(crate) fn start_again(&self, number: u8) -> anyhow::Result<()> {
-        let mut running = self.running.lock();
-        let replica = of_number(&mut running, number)?;
-        let is_up = match replica {
-            Some(child) => child.try_wait()?.is_none(),
-            None => false,
-        };
-        if !is_up {
+        let replica = running.get_mut(usize::from(number).wrapping_sub(1));
+        let replica = replica.context("there is no proxy with this number")?;
+        let exited = replica.as_mut().map(Child::try_wait).transpose()?;
+        let is_up = matches!(exited, Some(None));
+        if is_wanted && !is_up {
             *replica = Some(self.spawn(number)?);
+        } else if is_up
+            && !is_wanted
+            && let Some(mut child) = replica.take()
+        {
+            // SIGKILL: it finishes nothing.
+            child.kill()?;
+            child.wait()?;
         }
-        Ok(())
+        Ok(is_up != is_wanted)
     }
 
     pub(crate) async fn stop(&self) {
@@ -235,11 +226,6 @@ impl Replicas {
             let _ = ended.await;
         }
     }
-}
-
-fn of_number(running: &mut [Option<Child>], number: u8) -> anyhow::Result<&mut Option<Child>> {
-    let replica = running.get_mut(usize::from(number).wrapping_sub(1));
-    replica.context("there is no proxy with this number")
 }
 
 /// Passes connections on to the proxies in turn, and past those that are down.
@@ -340,10 +326,7 @@ mod tests {
         assert!(is_up(1) && !is_up(2));
         assert_eq!(replicas.toggle(2).unwrap(), "It starts again.");
         assert!(is_up(2));
-        let before = replicas.running.lock()[1].as_ref().map(Child::id);
-        replicas.start_again(2).unwrap();
-        let now = replicas.running.lock()[1].as_ref().map(Child::id);
-        assert_eq!(now, before, "one that runs is left alone");
+        assert!(!replicas.set_running(2, true).unwrap(), "it runs already");
         replicas.stop().await;
         let log = fs::read_to_string(replicas.log(2)).unwrap();
         let arguments = format!(

@@ -13,7 +13,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use axum::{Json, Router};
 use florin_proxy::clock::{Clock as _, SystemClock};
 use serde_json::{Value, json};
@@ -43,22 +43,20 @@ impl Tour {
         secrets: &Secrets,
         replicas: Option<Arc<Replicas>>,
     ) -> anyhow::Result<Self> {
-        let client = reqwest::Client::builder()
-            .no_proxy()
-            .timeout(REQUEST_TIMEOUT)
-            // The response to a sign-in has the cookie.
-            .redirect(reqwest::redirect::Policy::none());
+        let client = reqwest::Client::builder().no_proxy();
+        // The response to a sign-in has the cookie.
+        let client = client.redirect(reqwest::redirect::Policy::none());
         Ok(Self {
             ports,
             secret_key: secrets.secret_key.clone(),
             operator_password: secrets.operator_password.clone(),
             replicas,
-            client: client.build()?,
+            client: client.timeout(REQUEST_TIMEOUT).build()?,
         })
     }
 
     pub(crate) fn address(ports: Ports) -> String {
-        format!("http://127.0.0.1:{}/tour", ports.tour())
+        local(ports.tour()) + "/tour"
     }
 
     /// Serves the page until the shutdown.
@@ -76,8 +74,7 @@ impl Tour {
             .route("/tour/tour.css", get((css, include_str!("tour/tour.css"))))
             .route("/tour/tour.js", get((script, include_str!("tour/tour.js"))))
             .route("/tour/orders", post(open_order))
-            .route("/tour/orders/{id}", get(progress))
-            .route("/tour/sandbox/{*path}", post(sandbox))
+            .route("/tour/{part}/{*path}", any(pass_on))
             .route("/tour/kill", post(kill))
             .route("/tour/operator", post(sign_in))
             .layer(from_fn_with_state(tour.clone(), refuse_other_origins))
@@ -88,43 +85,33 @@ impl Tour {
             .context("the listener failed")
     }
 
-    fn proxy(&self) -> String {
-        format!("http://127.0.0.1:{}", self.ports.proxy)
-    }
-
-    fn admin(&self) -> String {
-        format!("http://127.0.0.1:{}", self.ports.admin)
-    }
-
     /// What may be loaded, framed and sent.
     fn policy(&self) -> String {
-        let (proxy, admin) = (self.proxy(), self.admin());
-        let shop = self.ports.shop;
+        let [proxy, admin, shop] = [self.ports.proxy, self.ports.admin, self.ports.shop].map(local);
         format!(
             "default-src 'none'; style-src 'self'; script-src 'self' {proxy}; connect-src 'self'; \
-             img-src 'self' http://127.0.0.1:{shop}; frame-src {proxy}; form-action 'self' {admin}; \
+             img-src 'self' {shop}; frame-src {proxy}; form-action 'self' {admin}; \
              base-uri 'none'; frame-ancestors 'none'"
         )
     }
-
-    async fn read(&self, url: String) -> anyhow::Result<Value> {
-        let request = self.client.get(url).bearer_auth(&self.secret_key);
-        Ok(request.send().await?.error_for_status()?.json().await?)
-    }
 }
 
-/// A sentence for the page, with a status.
-struct Refusal(StatusCode, String);
+fn local(port: u16) -> String {
+    format!("http://127.0.0.1:{port}")
+}
 
-impl IntoResponse for Refusal {
+/// A part of the demo did not do what the page asks for.
+struct Failure(anyhow::Error);
+
+impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        (self.0, Json(json!({ "error": self.1 }))).into_response()
+        (StatusCode::BAD_GATEWAY, format!("{:#}", self.0)).into_response()
     }
 }
 
-impl<E: Into<anyhow::Error>> From<E> for Refusal {
+impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
-        Self(StatusCode::BAD_GATEWAY, format!("{:#}", error.into()))
+        Self(error.into())
     }
 }
 
@@ -147,7 +134,7 @@ async fn refuse_other_origins(
 ) -> Response {
     if !is_ours(tour.ports, &request) {
         let refusal = format!("Open {}.", Tour::address(tour.ports));
-        return Refusal(StatusCode::FORBIDDEN, refusal).into_response();
+        return (StatusCode::FORBIDDEN, refusal).into_response();
     }
     let policy = tour.policy();
     let headers = [
@@ -162,76 +149,65 @@ async fn refuse_other_origins(
 
 async fn page(State(tour): State<Arc<Tour>>) -> Response {
     let html = include_str!("tour/tour.html")
-        .replace("{proxy}", &tour.proxy())
-        .replace("{shop}", &format!("http://127.0.0.1:{}", tour.ports.shop));
+        .replace("{proxy}", &local(tour.ports.proxy))
+        .replace("{shop}", &local(tour.ports.shop));
     axum::response::Html(html).into_response()
 }
 
 /// `POST /tour/orders`: opens an order for the mug, as a shop's server does.
-async fn open_order(State(tour): State<Arc<Tour>>) -> Result<Json<Value>, Refusal> {
+async fn open_order(State(tour): State<Arc<Tour>>) -> Result<Json<Value>, Failure> {
     let order = json!({
         "amount": "12.50", "currency": "USD", "title": "Enamel mug",
         "reference": format!("tour-{}", random_hex::<16>()),
     });
-    let request = tour.client.post(format!("{}/v1/orders", tour.proxy()));
+    let request = tour.client.post(local(tour.ports.proxy) + "/v1/orders");
     let request = request.bearer_auth(&tour.secret_key).json(&order);
     let opened: Value = request.send().await?.error_for_status()?.json().await?;
     Ok(Json(json!({ "client_token": opened["client_token"] })))
 }
 
-/// `GET /tour/orders/{id}`: what each part knows of an order. `null` for a part that does not answer.
-async fn progress(State(tour): State<Arc<Tour>>, Path(id): Path<String>) -> Json<Value> {
-    let Ports { shop, sandbox, .. } = tour.ports;
-    let (order, sales, invoices) = tokio::join!(
-        tour.read(format!("{}/v1/orders/{id}", tour.proxy())),
-        tour.read(format!("http://127.0.0.1:{shop}/orders.json")),
-        tour.read(format!("http://127.0.0.1:{sandbox}/sandbox/invoices")),
-    );
-    let sale = sales.map(|sales| with_id(&sales["orders"], &id));
-    Json(json!({
-        "order": order.ok(), "sale": sale.unwrap_or_default(), "invoices": invoices.unwrap_or_default(),
-    }))
-}
-
-fn with_id(list: &Value, id: &str) -> Value {
-    let mut items = list.as_array().into_iter().flatten();
-    items
-        .find(|item| item["id"] == id)
-        .cloned()
-        .unwrap_or_default()
-}
-
-/// `POST /tour/sandbox/…`: passes a call on to the sandbox's control API.
-async fn sandbox(
+/// Passes a request on: to an order at the proxy, to the shop, or to the sandbox's control API.
+async fn pass_on(
     State(tour): State<Arc<Tour>>,
-    Path(path): Path<String>,
+    Path((part, path)): Path<(String, String)>,
+    method: Method,
     body: Bytes,
-) -> Result<Response, Refusal> {
-    let url = format!("http://127.0.0.1:{}/sandbox/{path}", tour.ports.sandbox);
-    let response = tour.client.post(url).body(body).send().await?;
-    let status = response.status();
-    Ok((status, response.bytes().await?).into_response())
+) -> Result<Response, Failure> {
+    let ports = tour.ports;
+    let (port, above) = match (part.as_str(), method == Method::GET) {
+        ("order", true) => (ports.proxy, "/v1/orders"),
+        ("shop", true) => (ports.shop, ""),
+        ("sandbox", _) => (ports.sandbox, "/sandbox"),
+        _ => return Ok(StatusCode::NOT_FOUND.into_response()),
+    };
+    let url = format!("{}{above}/{path}", local(port));
+    let mut request = tour.client.request(method, url).body(body);
+    if part == "order" {
+        request = request.bearer_auth(&tour.secret_key);
+    }
+    let response = request.send().await?;
+    Ok((response.status(), response.bytes().await?).into_response())
 }
 
 /// `POST /tour/kill`: kills a proxy, and starts it again after a while, also if the page is closed.
-async fn kill(State(tour): State<Arc<Tour>>) -> Result<Json<Value>, Refusal> {
+async fn kill(State(tour): State<Arc<Tour>>) -> Result<Json<Value>, Failure> {
     let replicas = tour.replicas.clone();
     let replicas = replicas.context("the proxy is a part of the demo's process")?;
-    replicas.kill(KILLED)?;
+    replicas.set_running(KILLED, false)?;
     tokio::spawn(async move {
         SystemClock.sleep(DOWN).await;
-        if let Err(error) = replicas.start_again(KILLED) {
+        if let Err(error) = replicas.set_running(KILLED, true) {
             tracing::error!("{error:#}");
         }
     });
-    Ok(Json(json!({ "down_ms": DOWN.as_millis() })))
+    Ok(Json(json!({})))
 }
 
 /// `POST /tour/operator`: signs in on the operator's page, with the name and the password that the terminal shows, and leads there.
 ///
 /// Browsers send a cookie of a host to all its ports.
-async fn sign_in(State(tour): State<Arc<Tour>>) -> Result<Response, Refusal> {
-    let login = format!("{}/login", tour.admin());
+async fn sign_in(State(tour): State<Arc<Tour>>) -> Result<Response, Failure> {
+    let login = local(tour.ports.admin) + "/login";
     let form = tour.client.get(&login).send().await?;
     let csrf = cookie(form.headers(), "florin_form").context("the sign-in has no form")?;
     let (_, value) = csrf.split_once('=').unwrap_or_default();
@@ -246,7 +222,7 @@ async fn sign_in(State(tour): State<Arc<Tour>>) -> Result<Response, Refusal> {
     let session = cookie(answer.headers(), "florin_operator");
     let session = session.ok_or_else(|| anyhow!("the sign-in was refused: {}", answer.status()))?;
     let session = format!("{session}; Path=/; HttpOnly; SameSite=Strict");
-    let to_page = Redirect::to(&format!("{}/", tour.admin()));
+    let to_page = Redirect::to(&local(tour.ports.admin));
     Ok(([(header::SET_COOKIE, session)], to_page).into_response())
 }
 
@@ -302,14 +278,5 @@ mod tests {
             let ours = press.header("origin", &url).send().await.unwrap();
             assert_eq!(ours.status(), 502, "{path}");
         }
-    }
-
-    #[tokio::test]
-    async fn a_part_that_does_not_answer_is_null() {
-        let (url, client) = tour().await;
-        let progress = client.get(format!("{url}/tour/orders/ord_1")).send().await;
-        let progress: Value = progress.unwrap().json().await.unwrap();
-        let expected = json!({ "order": null, "sale": null, "invoices": null });
-        assert_eq!(progress, expected);
     }
 }

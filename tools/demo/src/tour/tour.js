@@ -27,17 +27,21 @@ let isPaying = false;
 
 // What is asked and pressed
 
+async function read(path) {
+  const response = await fetch(`/tour/${path}`);
+  return response.ok ? response.json() : null;
+}
+
 async function post(path, body) {
   const response = await fetch(`/tour/${path}`, { method: "POST", body: body && JSON.stringify(body) });
-  const answer = await response.json();
-  if (!response.ok) throw new Error(answer.error);
-  return answer;
+  if (!response.ok) throw new Error(await response.text());
+  return response.json();
 }
 
 async function ask() {
   const id = orderId;
-  const response = await fetch(`/tour/orders/${id}`);
-  const { order, sale, invoices } = await response.json();
+  const [order, sales, invoices] = await Promise.all([read(`order/${id}`), read("shop/orders.json"), read("sandbox/invoices")]);
+  const sale = sales?.orders.find((found) => found.id === id);
   if (id !== orderId) return;
   isProxyDown = order === null;
   // What a part knew before it went down is still true.
