@@ -174,13 +174,13 @@ async fn pass_on(
     body: Bytes,
 ) -> Result<Response, Failure> {
     let ports = tour.ports;
-    let (port, above) = match (part.as_str(), method == Method::GET) {
-        ("order", true) => (ports.proxy, "/v1/orders"),
-        ("shop", true) => (ports.shop, ""),
-        ("sandbox", _) => (ports.sandbox, "/sandbox"),
+    let base = match (part.as_str(), method == Method::GET) {
+        ("order", true) => local(ports.proxy) + "/v1/orders",
+        ("shop", true) => local(ports.shop),
+        ("sandbox", _) => local(ports.sandbox) + "/sandbox",
         _ => return Ok(StatusCode::NOT_FOUND.into_response()),
     };
-    let url = format!("{}{above}/{path}", local(port));
+    let url = format!("{base}/{path}");
     let mut request = tour.client.request(method, url).body(body);
     if part == "order" {
         request = request.bearer_auth(&tour.secret_key);
