@@ -114,8 +114,11 @@ async fn pay_litecoin(
         Err(error) => return refused(&format!("{error:#}")),
     };
     tokio::spawn(async move {
+        let mut every = tokio::time::interval(BLOCK_TIME);
+        // The first tick comes at once.
+        every.tick().await;
         for _ in 0..BLOCKS_FOR_A_PAYMENT {
-            tokio::time::sleep(BLOCK_TIME).await;
+            every.tick().await;
             if let Err(error) = node.mine(1).await {
                 tracing::warn!("Litecoin's node makes no block: {error:#}");
             }
