@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::future::pending;
+use std::process::Command;
 use std::sync::Arc;
 use std::{env, io};
 
@@ -120,8 +121,13 @@ async fn forward(State(it): Shared, Path(path): Path<String>, request: Request) 
     (status, headers, body).into_response()
 }
 
-/// Runs the tests of a library in a world.
 async fn passes(library: ServerLibrary) {
+    let (_folder, tests) = library.tests();
+    pass_in_world(tests).await;
+}
+
+/// Runs the tests of a library or a plugin in a world.
+pub(crate) async fn pass_in_world(mut tests: Command) {
     let helper = Arc::new(Helper {
         world: World::start().await,
         faults: Mutex::default(),
@@ -137,7 +143,6 @@ async fn passes(library: ServerLibrary) {
         .route("/proxy/{*path}", any(forward))
         .with_state(helper.clone());
     let serving = tokio::spawn(axum::serve(listener, routes).into_future());
-    let (_folder, mut tests) = library.tests();
     tests
         .env("FLORIN_URL", helper.world.proxy_url())
         .env("FLORIN_SECRET_KEY", secrets::STORE_KEY)
@@ -148,7 +153,7 @@ async fn passes(library: ServerLibrary) {
     let output = output.expect("the language is installed");
     let printed = [output.stdout, output.stderr].concat();
     let printed = String::from_utf8_lossy(&printed);
-    assert!(output.status.success(), "{library:?}: {printed}");
+    assert!(output.status.success(), "{printed}");
     serving.abort();
     eventually("no request is under way", async || {
         (Arc::strong_count(&helper) == 1).then_some(())

@@ -9,6 +9,7 @@ mod circumstances;
 mod diagnostics;
 mod displays;
 mod early_choice;
+mod fronts;
 mod gallery;
 mod helpers;
 mod languages;

@@ -62,7 +62,7 @@ pub use first_view::{PRODUCTS, Peer, Product};
 pub use florin_servers::free_port;
 pub use http_response::{CONTRACT, Contract, HttpResponse, plain_client};
 pub use node_counter::NodeCounter;
-pub use npm::{NpmProject, React, npm_file, type_errors_of, yaml_documents};
+pub use npm::{NpmProject, React, install_copy, npm_file, type_errors_of, yaml_documents};
 pub use program::{Folder, Program, ProgramOutput, Running, built, command, write_private};
 pub use random::SeededRandom;
 pub use real_chains::RealChains;

@@ -174,6 +174,20 @@ pub(crate) fn done(command: &mut Command) -> Output {
     output
 }
 
+/// Copies a project of this repository, with the packages that it takes from here, and installs it by its lock file. In the
+/// returned folder the project has the path that it has in the repository.
+pub fn install_copy(project: &str) -> Folder {
+    let folder = Folder::new();
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for part in ["packages/florin", "packages/node", project] {
+        copy(&repository.join(part), &folder.file(part));
+    }
+    let mut npm = Command::new("npm");
+    npm.args(["ci", "--ignore-scripts", "--prefer-offline", "--no-audit"]);
+    done(npm.current_dir(folder.file(project)));
+    folder
+}
+
 /// Links what one folder holds into another.
 pub(crate) fn link_all(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("the temporary folder is writable");

@@ -1,0 +1,3 @@
+export { florinHandler } from './handler';
+export { FlorinPlugin } from './plugin';
+export type { FlorinPluginOptions } from './options';
