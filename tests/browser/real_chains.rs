@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, Checkout, RealChains, World, pause, within};
+use support::{Browser, Checkout, RealChains, World, pause, share, within};
 
 use crate::helpers::end;
 
@@ -81,17 +81,6 @@ async fn asked(checkout: &Checkout) -> String {
     let view = checkout.view().await;
     let amount = view["attempt"]["amount_in_crypto"].as_str();
     amount.expect("an amount").to_owned()
-}
-
-/// Of the asset's amount, in its smallest units of six decimals or more.
-fn share(amount: &str, numerator: u64, denominator: u64) -> String {
-    let (whole, fraction) = amount.split_once('.').expect("two decimals or more");
-    let decimals = fraction.len();
-    let units: u64 = format!("{whole}{fraction}").parse().expect("digits");
-    let units = units * numerator / denominator;
-    let digits = format!("{units:0>width$}", width = decimals + 1);
-    let (whole, fraction) = digits.split_at(digits.len() - decimals);
-    format!("{whole}.{fraction}")
 }
 
 async fn paid_in_parts_and_too_much(asset: &'static str) {

@@ -6,6 +6,7 @@
 )]
 
 use std::env;
+use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use support::built;
@@ -16,24 +17,42 @@ const SEED: &str = "FLORIN_KILL_SEED";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kills_of_a_proxy_on_a_file_lose_and_repeat_nothing() {
-    let campaign = play(150, None, 30).await;
+    let campaign = play(150, None, None, 30).await;
     let (kills, targeted) = (campaign.kills(), campaign.targeted_kills());
     assert!(kills >= 150 && targeted > 15, "{}", campaign.counters);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kills_of_three_proxies_and_their_primary_lose_and_repeat_nothing() {
-    let campaign = play(60, Some(3), 4).await;
+    let campaign = play(60, Some(3), None, 4).await;
     // A loaded machine plays fewer kills.
     assert!(campaign.kills() >= 30, "{}", campaign.counters);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn kills_of_a_gateway_on_a_real_node_and_its_proxy_lose_and_repeat_nothing() {
+    if florin_servers::on_path("litecoind").is_none() {
+        println!("skipped: litecoind is not installed");
+        return;
+    }
+    let gateway = built("florin-gateway", "florin-gateway");
+    let campaign = play(12, None, Some(gateway), 1).await;
+    // A loaded machine plays fewer kills.
+    assert!(campaign.kills() >= 6, "{}", campaign.counters);
+}
+
 /// Runs a campaign, audits it, and checks that what it is for has happened.
-async fn play(kills: u64, replicas: Option<u64>, minutes: u64) -> Campaign {
+async fn play(
+    kills: u64,
+    replicas: Option<u64>,
+    gateway: Option<PathBuf>,
+    minutes: u64,
+) -> Campaign {
     let seed = seed();
     let options = Options {
         kills,
-        shards: 3,
+        shards: if gateway.is_some() { 1 } else { 3 },
+        gateway,
         replicas,
         seed,
         proxy: built("florin-proxy", "florin-proxy"),

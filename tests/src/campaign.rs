@@ -14,6 +14,7 @@ mod customer;
 mod disasters;
 mod drain;
 mod kills;
+mod real_gateway;
 mod replica;
 mod shard;
 mod shop;
@@ -38,6 +39,7 @@ use crate::world::secrets;
 pub struct Campaign {
     pub counters: Arc<Counters>,
     remains: Vec<Remains>,
+    has_real_chains: bool,
 }
 
 /// Rules that find something to check in every campaign: in the database, the gateway's log, the shop's log, the list of events,
@@ -73,7 +75,11 @@ pub async fn run(options: &Options, progress: impl Fn(u64)) -> Campaign {
         }
     });
     let remains = join_all(shards).await;
-    Campaign { counters, remains }
+    Campaign {
+        counters,
+        remains,
+        has_real_chains: options.gateway.is_some(),
+    }
 }
 
 async fn run_shard(mut shard: Shard, kills: u64, longest: Duration, done: impl Fn(u64)) -> Remains {
@@ -114,6 +120,10 @@ impl Campaign {
         let mut hold = true;
         for (number, remains) in self.remains.iter().enumerate() {
             println!("Shard {} of {}", number + 1, self.remains.len());
+            for contradiction in &remains.contradictions {
+                println!("BAD the chain contradicts the gateway: {contradiction}");
+                hold = false;
+            }
             for finding in remains.audit().await {
                 println!("{finding}");
                 let is_read = finding.checked > 0 || !OF_EACH_SOURCE.contains(&finding.name);
@@ -126,6 +136,16 @@ impl Campaign {
     pub fn missing(&self) -> Vec<String> {
         let of_server = self.remains.iter().any(|shard| shard.server.is_some());
         let disasters = disasters::DISASTERS.iter().filter(|_| of_server);
+        if self.has_real_chains {
+            return [
+                self.counters
+                    .missing(KILLS, ["at any time", "of the gateway"]),
+                self.counters
+                    .missing("customers", ["Exactly", "InTwoParts", "saw it paid"]),
+                self.counters.missing("deliveries", shop::MUST_HAPPEN),
+            ]
+            .concat();
+        }
         let kills: &[&str] = if of_server {
             &["at any time", "of the primary"]
         } else {
@@ -164,6 +184,8 @@ struct Remains {
     /// Its logs, and the database if that is a file.
     folder: Folder,
     server: Option<PostgresServer>,
+    /// What the chain contradicts in the gateway's database.
+    contradictions: Vec<String>,
 }
 
 impl Remains {

@@ -65,7 +65,7 @@ pub use node_counter::NodeCounter;
 pub use npm::{NpmProject, React, install_copy, npm_file, type_errors_of, yaml_documents};
 pub use program::{Folder, Program, ProgramOutput, Running, built, command, write_private};
 pub use random::SeededRandom;
-pub use real_chains::RealChains;
+pub use real_chains::{RealChains, share};
 pub use receivers::{Language, Receiver};
 pub use replicas::{
     Replicas, dump_postgres_database, empty_postgres_database, load_postgres_database, pooled,

@@ -100,8 +100,19 @@ callback_url = "{proxy}/callbacks/{CALLBACK_TOKEN}"
     }
 }
 
+/// Of the asset's amount, in its smallest units of six decimals or more.
+pub fn share(amount: &str, numerator: u64, denominator: u64) -> String {
+    let (whole, fraction) = amount.split_once('.').expect("two decimals or more");
+    let decimals = fraction.len();
+    let units: u64 = format!("{whole}{fraction}").parse().expect("digits");
+    let units = units * numerator / denominator;
+    let digits = format!("{units:0>width$}", width = decimals + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - decimals);
+    format!("{whole}.{fraction}")
+}
+
 /// An amount in units of 10^-`decimals`.
-fn units(amount: &str, decimals: usize) -> u128 {
+pub(crate) fn units(amount: &str, decimals: usize) -> u128 {
     let (whole, fraction) = amount.split_once('.').unwrap_or((amount, ""));
     let digits = format!("{whole}{fraction:0<decimals$}");
     digits.parse().expect("an amount of the asset")

@@ -21,8 +21,11 @@ pub(crate) struct BenchArgs {
     /// Kill N times among this many proxies on one PostgreSQL, and its primary
     #[arg(long, value_name = "COUNT", requires = "kills", value_parser = clap::value_parser!(u64).range(2..=8))]
     replicas: Option<u64>,
-    /// Begin no kill of --replicas after this many minutes
-    #[arg(long, value_name = "N", requires = "replicas")]
+    /// Kill florin-gateway on real nodes and its proxy
+    #[arg(long, requires = "kills", conflicts_with = "replicas")]
+    real_chains: bool,
+    /// Begin no kill after this many minutes
+    #[arg(long, value_name = "N", requires = "kills")]
     minutes: Option<u64>,
 }
 
@@ -168,6 +171,7 @@ pub(crate) fn ten_thousand_kills(workspace: &Workspace) -> anyhow::Result<()> {
             seed: Some(today.parse()?),
             replicas,
             minutes: None,
+            real_chains: false,
         };
         kill(workspace, &proxy, 5_000, &args)?;
     }
@@ -179,6 +183,12 @@ fn kill(workspace: &Workspace, proxy: &Path, kills: u64, args: &BenchArgs) -> an
     if let Some(count) = args.replicas {
         setup::install_postgresql(workspace, "the proxies share a PostgreSQL")?;
         replicas.extend(["--replicas".to_owned(), count.to_string()]);
+    }
+    if args.real_chains {
+        workspace.build("--package florin-gateway")?;
+        let gateway = workspace.debug_program("florin-gateway");
+        replicas.extend(["--gateway".to_owned(), gateway.display().to_string()]);
+        replicas.extend(["--shards".to_owned(), "1".to_owned()]);
     }
     if let Some(minutes) = args.minutes {
         replicas.extend(["--minutes".to_owned(), minutes.to_string()]);

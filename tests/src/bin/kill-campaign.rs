@@ -13,7 +13,8 @@ async fn main() -> ExitCode {
     let Options { kills, seed, .. } = options;
     let replicas = options.replicas;
     let of_replicas = replicas.map_or_else(String::new, |count| format!("--replicas {count} "));
-    println!("To repeat it: cargo xtask bench --kills {kills} {of_replicas}--seed {seed}");
+    let on = options.gateway.as_ref().map_or("", |_| "--real-chains ");
+    println!("To repeat it: cargo xtask bench --kills {kills} {on}{of_replicas}--seed {seed}");
     let campaign = campaign::run(&options, |done| {
         print!("\r  {done} of {kills} kills");
         // Progress that is not shown is no reason to stop.

@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use crate::counters::Counters;
 use crate::customer::HostedPage;
 use crate::random::SeededRandom;
+use crate::real_chains::{RealChains, share};
 use crate::sandbox_control::SandboxControl;
 use crate::wait::pause;
 use crate::world::secrets;
@@ -33,6 +34,8 @@ const BEHAVIOURS: [(u64, Behaviour); 5] = [
     (15, Behaviour::BothAttempts),
     (8, Behaviour::Never),
 ];
+/// What the node of real chains pays in.
+const REAL_ASSETS: [&str; 2] = ["ETH", "USDTERC20"];
 const ASSETS: [&str; 5] = ["BTC", "USDTTRC20", "ETH", "LTC", "DOGE"];
 /// Of a second attempt: none of [`ASSETS`].
 const SECOND_ASSET: &str = "TRX";
@@ -61,6 +64,16 @@ pub(super) struct Customers {
     pub(super) sandbox: SandboxControl,
     pub(super) counters: Arc<Counters>,
     pub(super) is_closing: Arc<AtomicBool>,
+    /// The nodes that customers pay on; `None` for the sandbox.
+    pub(super) chains: Option<Arc<RealChains>>,
+}
+
+/// An invoice as a customer sees it.
+struct Invoice {
+    id: String,
+    asset: String,
+    address: String,
+    amount: String,
 }
 
 struct Purchase {
@@ -75,7 +88,7 @@ impl Customers {
             number += 1;
             let random = random.split(number);
             // `None`: the shard closed meanwhile, or the customer gave up.
-            let _ = if random.percent(HOSTED) {
+            let _ = if self.chains.is_none() && random.percent(HOSTED) {
                 self.buy_hosted(&random).await
             } else {
                 self.buy(random.weigh(&BEHAVIOURS), &random).await
@@ -106,7 +119,8 @@ impl Customers {
             let buy = async move {
                 match behaviour {
                     Some(behaviour) => customers.buy(behaviour, &random).await,
-                    None => customers.buy_hosted(&random).await,
+                    None if customers.chains.is_none() => customers.buy_hosted(&random).await,
+                    None => customers.buy(Behaviour::InTwoParts, &random).await,
                 }
             };
             last.spawn(tokio::time::timeout(FINAL_TIMEOUT, buy));
@@ -116,9 +130,15 @@ impl Customers {
 
     async fn buy(&self, behaviour: Behaviour, random: &SeededRandom) -> Option<()> {
         let order = self.open(random).await?;
-        let invoice = self.open_invoice(&order, random.pick(&ASSETS)).await?;
-        let pay =
-            async |invoice: &str, amount: &str| self.sandbox.pay_invoice(invoice, amount).await;
+        let is_real = self.chains.is_some();
+        let assets = if is_real {
+            &REAL_ASSETS[..]
+        } else {
+            &ASSETS[..]
+        };
+        let asset = random.pick(assets);
+        let invoice = self.open_invoice(&order, asset).await?;
+        let pay = async |invoice: &Invoice, amount: &str| self.pay(invoice, amount).await;
         match behaviour {
             Behaviour::Exactly => pay(&invoice, "exact").await,
             Behaviour::InTwoParts => {
@@ -127,12 +147,14 @@ impl Customers {
                 pay(&invoice, "rest").await;
             }
             Behaviour::Late => {
-                self.sandbox.expire_invoice(&invoice).await;
+                self.expire(&invoice).await?;
                 pause(random.up_to(BETWEEN_PAYMENTS)).await;
                 pay(&invoice, "exact").await;
             }
             Behaviour::BothAttempts => {
-                let second = self.open_invoice(&order, SECOND_ASSET).await?;
+                let second = REAL_ASSETS.into_iter().find(|second| *second != asset);
+                let second = second.filter(|_| is_real).unwrap_or(SECOND_ASSET);
+                let second = self.open_invoice(&order, second).await?;
                 pay(&invoice, "exact").await;
                 pause(random.up_to(BETWEEN_PAYMENTS)).await;
                 pay(&second, "exact").await;
@@ -196,8 +218,34 @@ impl Customers {
         purchase
     }
 
-    /// Requests an attempt until its invoice is shown; returns the gateway's id of it.
-    async fn open_invoice(&self, order: &Purchase, asset: &str) -> Option<String> {
+    /// Pays on the simulated chain, or on the node: there the second part is a little more than the rest.
+    async fn pay(&self, invoice: &Invoice, amount: &str) {
+        let Some(chains) = &self.chains else {
+            return self.sandbox.pay_invoice(&invoice.id, amount).await;
+        };
+        let amount = match amount {
+            "half" => share(&invoice.amount, 1, 2),
+            "rest" => share(&invoice.amount, 51, 100),
+            _ => invoice.amount.clone(),
+        };
+        chains.pay(&invoice.asset, &invoice.address, &amount).await;
+    }
+
+    /// Ends an invoice's time on the simulated chain; waits for the end on real ones.
+    async fn expire(&self, invoice: &Invoice) -> Option<()> {
+        let Some(chains) = &self.chains else {
+            self.sandbox.expire_invoice(&invoice.id).await;
+            return Some(());
+        };
+        for _ in 0..60 * chains.invoice_minutes + 5 {
+            pause(Duration::from_secs(1)).await;
+            self.is_open().then_some(())?;
+        }
+        Some(())
+    }
+
+    /// Requests an attempt until its invoice is shown.
+    async fn open_invoice(&self, order: &Purchase, asset: &str) -> Option<Invoice> {
         for _ in 0..MAX_TRIES {
             let view = self.view(order).await?;
             if view["attempt"]["crypto_code"] == asset && view["attempt"]["address"].is_string() {
@@ -206,7 +254,13 @@ impl Customers {
                 let stored = stored.bearer_auth(secrets::STORE_KEY);
                 let stored = self.send_until_answered(&stored).await?;
                 let invoice = stored["attempt"]["invoice_id"].as_str();
-                return invoice.map(str::to_owned);
+                let text = |name: &str| view["attempt"][name].as_str().map(str::to_owned);
+                return Some(Invoice {
+                    id: invoice?.to_owned(),
+                    asset: asset.to_owned(),
+                    address: text("address")?,
+                    amount: text("amount_in_crypto")?,
+                });
             }
             let quotes = self.page(order, Method::GET, "/quotes");
             let quotes = self.send_until_answered(&quotes).await?;

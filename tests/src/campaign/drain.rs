@@ -10,7 +10,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::customer::Customers;
+use super::real_gateway::RealGateway;
 use crate::http_response::text_at;
+use crate::sandbox_control::SandboxControl;
 use crate::wait::pause;
 use crate::world::secrets;
 
@@ -22,17 +24,25 @@ const POLL_EVERY: Duration = Duration::from_millis(500);
 
 /// Requests a pause, mines blocks, and waits until no work remains, up to [`BOUND`]. The auditor names what remains then.
 /// The database is the path of a file, or the address of one on a server.
-pub(super) async fn drain(customers: &Customers, database: &str, sandbox_log: &Path) {
-    let sandbox = &customers.sandbox;
-    // Earlier a killed proxy could have forgotten it.
-    let too_many_requests =
-        json!({"endpoint": "any", "kind": "status", "status": 429, "retry_after": PAUSE_SECONDS});
-    sandbox.inject_fault(too_many_requests).await;
-    sandbox.mine(6).await;
+pub(super) async fn drain(
+    customers: &Customers,
+    database: &str,
+    sandbox_log: &Path,
+    real: Option<&RealGateway>,
+) {
+    if real.is_none() {
+        request_pause(&customers.sandbox).await;
+    }
     let started = SystemClock.now();
     while SystemClock.now().duration_since(started).as_secs() < BOUND {
         let rows = florin_invariants::read_tables(database).await;
         let rows = rows.expect("the proxy's database");
+        let mut is_settled = true;
+        if let Some(real) = real {
+            real.chains.mine("ETH", 1).await;
+            is_settled = real.is_settled().await;
+            real.write_log(sandbox_log, &rows.attempts).await;
+        }
         let completed = completed(sandbox_log);
         let is_creating = rows.attempts.iter().any(|it| it.state == "creating");
         let mut open = rows.attempts;
@@ -44,7 +54,7 @@ pub(super) async fn drain(customers: &Customers, database: &str, sandbox_log: &P
         });
         let mut events = rows.events;
         events.retain(|event| event.outbox.as_deref() == Some("pending"));
-        if events.is_empty() && open.is_empty() && !is_creating {
+        if events.is_empty() && open.is_empty() && !is_creating && is_settled {
             return;
         }
         for invoice in open.iter().flat_map(|attempt| &attempt.invoice_id) {
@@ -55,6 +65,14 @@ pub(super) async fn drain(customers: &Customers, database: &str, sandbox_log: &P
         }
         pause(POLL_EVERY).await;
     }
+}
+
+async fn request_pause(sandbox: &SandboxControl) {
+    // Earlier a killed proxy could have forgotten it.
+    let too_many_requests =
+        json!({"endpoint": "any", "kind": "status", "status": 429, "retry_after": PAUSE_SECONDS});
+    sandbox.inject_fault(too_many_requests).await;
+    sandbox.mine(6).await;
 }
 
 /// Returns every invoice of the gateway that is completed, with the time of its completion.

@@ -65,6 +65,8 @@ const fn response(route: Route, to: &'static str) -> Target {
 }
 
 pub(super) const RUN: Duration = Duration::from_millis(300);
+/// Time for a start and some looks at the chains.
+const GATEWAY_RUN: Duration = Duration::from_secs(4);
 /// Longer than a start takes on an idle machine.
 const START: Duration = Duration::from_millis(150);
 /// About as long as an orderly shutdown takes.
@@ -101,6 +103,9 @@ impl KillPlan {
 
 impl Shard {
     pub(super) async fn kill(&mut self) -> u64 {
+        if self.real.is_some() && self.random.percent(50) {
+            return self.kill_gateway().await;
+        }
         let plan = KillPlan::choose(&self.random, self.server.is_some());
         let at = self.any_replica();
         self.restart_exited().await;
@@ -115,6 +120,17 @@ impl Shard {
         };
         self.replicas[at].start();
         killed
+    }
+
+    async fn kill_gateway(&mut self) -> u64 {
+        self.wait_up_to(GATEWAY_RUN).await;
+        let gateway = self.real.as_mut().expect("it is on real chains");
+        gateway.kill();
+        self.wait_up_to(AWAY).await;
+        let gateway = self.real.as_mut().expect("it is on real chains");
+        gateway.start_again();
+        self.counters.one(KILLS, "of the gateway");
+        1
     }
 
     /// Runs a plan for one proxy up to the kill; returns the name of its counter.

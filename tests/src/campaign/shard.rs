@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::customer::Customers;
 use super::drain::drain;
+use super::real_gateway::RealGateway;
 use super::replica::Replica;
 use super::shop::Shop;
 use super::{DATABASE, EVENT_LOG, Remains, SANDBOX_LOG, SHOP_LOG};
@@ -21,6 +22,7 @@ use crate::clock::MovableClock;
 use crate::counters::Counters;
 use crate::program::{Folder, append_to, write_private};
 use crate::random::SeededRandom;
+use crate::real_chains::RealChains;
 use crate::replicas::free_address;
 use crate::sandbox_control::SandboxControl;
 use crate::tcp_proxy::{Passed, Route, TcpProxy, Traffic};
@@ -34,6 +36,7 @@ const CUSTOMERS: u64 = 10;
 pub(super) const READY: Duration = Duration::from_mins(1);
 const POLL_EVERY: Duration = Duration::from_millis(5);
 const BLOCK_EVERY: Duration = Duration::from_millis(500);
+const REAL_BLOCK_EVERY: Duration = Duration::from_secs(1);
 const FAULT_EVERY: Duration = Duration::from_millis(1500);
 const SLOW_MS: u64 = 400;
 /// The sandbox keeps a hundred.
@@ -54,6 +57,9 @@ pub struct Options {
     /// Proxies on one PostgreSQL, in one shard, instead of one on a file in each.
     #[arg(long, value_parser = clap::value_parser!(u64).range(2..=8))]
     pub replicas: Option<u64>,
+    /// `florin-gateway` on real nodes, which is killed too, in place of the sandbox.
+    #[arg(long, value_name = "FILE")]
+    pub gateway: Option<PathBuf>,
     /// No kill is begun after this number of minutes.
     #[arg(long, default_value_t = 600)]
     pub minutes: u64,
@@ -71,6 +77,7 @@ pub(super) struct Shard {
     pub(super) random: SeededRandom,
     pub(super) replicas: Vec<Replica>,
     pub(super) server: Option<PostgresServer>,
+    pub(super) real: Option<RealGateway>,
     pub(super) traffic: broadcast::Sender<Passed>,
     pub(super) gateway_link: TcpProxy,
     /// Number of the next disaster.
@@ -98,7 +105,18 @@ impl Shard {
         };
         let shutdown = CancellationToken::new();
         let traffic = broadcast::channel(1024).0;
-        let (sandbox, sandbox_address) = world::bind().await;
+        let (sandbox, mut sandbox_address) = world::bind().await;
+        let mut world_config = world::WorldConfig::default();
+        if options.gateway.is_some() {
+            // The gateway binds it again after each kill.
+            sandbox_address = free_address();
+            let mut chains = RealChains::start().await;
+            chains.invoice_minutes = 1;
+            // Each block is a second later than the one before: one for each payment would outrun the clock.
+            let is_off = json!([false]);
+            chains.ethereum.call("evm_setAutomine", is_off).await;
+            world_config.real_chains = Some(Arc::new(chains));
+        }
         let shop_log = folder.file(SHOP_LOG);
         let shop = Shop::open(&shop_log, random.split(1), counters.clone()).await;
         let replicas = 0..options.replicas.unwrap_or(1);
@@ -124,7 +142,6 @@ impl Shard {
             shop: shop.address(),
             webhook: store.address(),
         };
-        let world_config = world::WorldConfig::default();
         let config = folder.file("florin.toml");
         let url = url_of(&folder.file(DATABASE));
         write_private(&config, &florin_toml(&addresses, &world_config, &url));
@@ -140,8 +157,16 @@ impl Shard {
             ..world_config.sandbox(&addresses, MovableClock::default())
         };
         let mut gateway = JoinSet::new();
-        let serve = florin_sandbox::run(sandbox, settings, shutdown.clone());
-        gateway.spawn(async move { serve.await.expect("the sandbox runs to the end") });
+        let chains = world_config.real_chains.clone();
+        let real = options.gateway.clone().zip(chains.clone());
+        let real = real.map(|(program, chains)| {
+            let proxy = addresses.proxy_url();
+            RealGateway::start(program, chains, sandbox_address, &proxy, &folder)
+        });
+        if real.is_none() {
+            let serve = florin_sandbox::run(sandbox, settings, shutdown.clone());
+            gateway.spawn(async move { serve.await.expect("the sandbox runs to the end") });
+        }
         let http = crate::http_response::client().timeout(Duration::from_secs(5));
         let http = http.build().expect("the crypto provider is installed");
         let customers = Customers {
@@ -153,6 +178,7 @@ impl Shard {
             http,
             counters: counters.clone(),
             is_closing: Arc::default(),
+            chains,
         };
         Self {
             folder,
@@ -160,6 +186,7 @@ impl Shard {
             random,
             replicas,
             server,
+            real,
             traffic,
             gateway_link,
             disasters: 0,
@@ -186,7 +213,9 @@ impl Shard {
         let (customers, random) = (self.customers.clone(), self.random.split(2));
         self.load.spawn(mine_blocks(customers, random));
         let (customers, random) = (self.customers.clone(), self.random.split(3));
-        self.faults.spawn(inject_faults(customers, random));
+        if self.real.is_none() {
+            self.faults.spawn(inject_faults(customers, random));
+        }
         let log = append_to(&self.folder.file(EVENT_LOG));
         let (customers, is_drained) = (self.customers.clone(), self.is_drained.clone());
         self.reader.spawn(customers.follow_events(log, is_drained));
@@ -268,7 +297,9 @@ impl Shard {
             self.wait_until_ready(at).await;
         }
         self.faults.shutdown().await;
-        self.customers.sandbox.clear_faults().await;
+        if self.real.is_none() {
+            self.customers.sandbox.clear_faults().await;
+        }
         self.customers.clone().run_final(&self.random).await;
         self.customers.is_closing.store(true, Ordering::Relaxed);
         self.shop.accept_all();
@@ -277,7 +308,8 @@ impl Shard {
             Some(server) => server.url(DATABASE_ON_SERVER),
             None => self.folder.file(DATABASE).display().to_string(),
         };
-        drain(&self.customers, &database, &self.folder.file(SANDBOX_LOG)).await;
+        let log = self.folder.file(SANDBOX_LOG);
+        drain(&self.customers, &database, &log, self.real.as_ref()).await;
         self.is_drained.store(true, Ordering::Relaxed);
         let read = tokio::time::timeout(LISTED, join(&mut self.reader)).await;
         assert!(read.is_ok(), "the list of events has no end");
@@ -286,15 +318,28 @@ impl Shard {
         }
         self.shutdown.cancel();
         join(&mut self.gateway).await;
+        let mut contradictions = Vec::new();
+        if let Some(real) = &self.real {
+            let rows = florin_invariants::read_tables(&database).await;
+            let attempts = rows.expect("the proxy's database").attempts;
+            real.write_log(&log, &attempts).await;
+            contradictions = real.contradictions().await;
+        }
         Remains {
             folder: self.folder,
             server: self.server,
+            contradictions,
         }
     }
 }
 
 async fn mine_blocks(customers: Customers, random: SeededRandom) {
     while customers.is_open() {
+        if let Some(chains) = &customers.chains {
+            pause(REAL_BLOCK_EVERY).await;
+            chains.mine("ETH", 1).await;
+            continue;
+        }
         pause(random.up_to(BLOCK_EVERY)).await;
         customers.sandbox.mine(1).await;
     }
