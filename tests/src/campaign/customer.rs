@@ -66,6 +66,8 @@ pub(super) struct Customers {
     pub(super) is_closing: Arc<AtomicBool>,
     /// The nodes that customers pay on; `None` for the sandbox.
     pub(super) chains: Option<Arc<RealChains>>,
+    /// The node gives two payments at the same time one number.
+    pub(super) paying: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// An invoice as a customer sees it.
@@ -228,6 +230,7 @@ impl Customers {
             "rest" => share(&invoice.amount, 51, 100),
             _ => invoice.amount.clone(),
         };
+        let _alone = self.paying.lock().await;
         chains.pay(&invoice.asset, &invoice.address, &amount).await;
     }
 

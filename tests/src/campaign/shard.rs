@@ -179,6 +179,7 @@ impl Shard {
             counters: counters.clone(),
             is_closing: Arc::default(),
             chains,
+            paying: Arc::default(),
         };
         Self {
             folder,
