@@ -1,7 +1,7 @@
 //! `florin-gateway` in a process that is killed, on real nodes, in place of the sandbox; and its evidence: a log like the
 //! sandbox's from its database, and the chain itself, which judges that database.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl RealGateway {
     }
 
     pub(super) fn start_again(&mut self) {
-        let variables = [("FLORIN_GATEWAY_LOG", "warn")];
+        let variables = [("FLORIN_LOG", "warn")];
         let process = Program::start_built(&self.program, &self.config, &self.log, &variables);
         self.process = Some(process);
     }
@@ -162,15 +162,15 @@ impl RealGateway {
     pub(super) async fn contradictions(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut db = self.open().await;
-        let mut addresses: BTreeMap<String, &str> = BTreeMap::new();
+        let mut addresses = BTreeSet::new();
         for Recorded { body, .. } in self.invoices().await {
             let address = body["address"].as_str().expect("a text").to_owned();
-            if addresses.insert(address.clone(), "issued").is_some() {
+            if !addresses.insert(address.clone()) {
                 found.push(format!("{address} was issued twice"));
             }
         }
         assert!(!addresses.is_empty(), "no invoice was issued");
-        for address in addresses.into_keys() {
+        for address in addresses {
             for (code, decimals) in [("ETH", 18), ("USDTERC20", 6)] {
                 let select =
                     "SELECT amount FROM transfers WHERE address = $1 AND code = $2 AND gone = 0";
