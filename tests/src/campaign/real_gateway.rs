@@ -111,7 +111,7 @@ impl RealGateway {
     }
 
     /// Writes the gateway's database as a log of the sandbox. The gateway does not keep the conversion id of an invoice: it is
-    /// that of an attempt of the same amounts.
+    /// that of the attempt with the invoice, or of one of the same amounts that has none.
     pub(super) async fn write_log(&self, log: &Path, attempts: &[Attempt]) {
         let mut lines: Vec<(Timestamp, Value)> = Vec::new();
         let mut attempts: Vec<&Attempt> = attempts.iter().collect();
@@ -119,9 +119,12 @@ impl RealGateway {
             let (id, terms) = (&body["id"], &body["terms"]);
             let text = |value: &Value| value.as_str().expect("a text").to_owned();
             let at = |value: &Value| text(value).parse::<Timestamp>().expect("a time");
-            let same = attempts
-                .iter()
-                .position(|attempt| conversion_of(attempt, &body).is_some());
+            let holds = |attempt: &&Attempt| attempt.invoice_id.as_deref() == id.as_str();
+            let is_lost = |attempt: &&Attempt| {
+                attempt.invoice_id.is_none() && conversion_of(attempt, &body).is_some()
+            };
+            let holder = attempts.iter().position(holds);
+            let same = holder.or_else(|| attempts.iter().position(is_lost));
             let conversion = same.and_then(|at| conversion_of(attempts.swap_remove(at), &body));
             lines.push((
                 at(&body["created_at"]),

@@ -95,6 +95,16 @@ pub(super) struct Shard {
     shutdown: CancellationToken,
 }
 
+/// Nodes whose blocks come from the campaign alone.
+async fn start_chains() -> RealChains {
+    let mut chains = RealChains::start().await;
+    chains.invoice_minutes = 1;
+    // Each block is a second later than the one before: one for each payment would outrun the clock.
+    let is_off = json!([false]);
+    chains.ethereum.call("evm_setAutomine", is_off).await;
+    chains
+}
+
 impl Shard {
     pub(super) async fn open(number: u64, options: &Options, counters: Arc<Counters>) -> Self {
         let random = SeededRandom::new(options.seed).split(number);
@@ -110,12 +120,7 @@ impl Shard {
         if options.gateway.is_some() {
             // The gateway binds it again after each kill.
             sandbox_address = free_address();
-            let mut chains = RealChains::start().await;
-            chains.invoice_minutes = 1;
-            // Each block is a second later than the one before: one for each payment would outrun the clock.
-            let is_off = json!([false]);
-            chains.ethereum.call("evm_setAutomine", is_off).await;
-            world_config.real_chains = Some(Arc::new(chains));
+            world_config.real_chains = Some(Arc::new(start_chains().await));
         }
         let shop_log = folder.file(SHOP_LOG);
         let shop = Shop::open(&shop_log, random.split(1), counters.clone()).await;
