@@ -21,7 +21,7 @@ const patched = (whole, patch) => {
 /** The order of a state, whole. Its pictures are the gallery's own, wherever its proxy is. */
 const orderOf = (table, state) => {
   const order = patched(table.order, state.order);
-  const own = (path) => path && new URL(path, location.origin).href;
+  const own = (path) => path && new URL('..' + path, import.meta.url).href;
   order.store.logo_url = own(order.store.logo_url);
   for (const line of order.lines || []) line.image_url = own(line.image_url);
   return state.attempt ? { ...order, attempt: patched(table.attempt, state.attempt) } : order;
