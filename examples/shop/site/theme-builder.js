@@ -25,6 +25,8 @@ const COLOURS = [
 ];
 const READABLE = 4.5;
 const PROXY = document.body.dataset.proxy;
+/** The checkout's page: the proxy's, or a copy beside this one. */
+const PAGE = new URL(document.body.dataset.checkout || `${PROXY}/pay`, location.href);
 
 const form = document.querySelector("[data-controls]");
 const live = document.querySelector("[data-live]");
@@ -96,14 +98,14 @@ function pose() {
   if (!state.value) return frame?.remove();
   const params = new URLSearchParams({ gallery: state.value, origin: location.origin, theme: theme(), locale: "en" });
   for (const [name, value] of Object.entries(tokens)) params.set(`--florin-${name}`, value);
-  const src = `${PROXY}/pay?store=${encodeURIComponent(live.dataset.store)}#${params}`;
+  const src = `${PAGE.href}?store=${encodeURIComponent(live.dataset.store)}#${params}`;
   if (frame) frame.src = src;
   else live.append(make("iframe", { src, title: "The checkout in this state" }));
 }
 
 addEventListener("message", ({ source, origin, data }) => {
   const frame = live.querySelector("iframe");
-  if (source !== frame?.contentWindow || origin !== PROXY || data?.florin !== 1 || data.type !== "resize") return;
+  if (source !== frame?.contentWindow || origin !== PAGE.origin || data?.florin !== 1 || data.type !== "resize") return;
   frame.style.height = `${Math.max(480, data.detail.height | 0)}px`;
 });
 
