@@ -181,6 +181,18 @@ fn every_link_has_a_file_and_a_heading() {
 }
 
 #[test]
+fn the_site_has_every_page_once() {
+    let mut listed = links(&text_of("docs/SUMMARY.md"));
+    let files = tracked_files().into_iter();
+    let pages = files.filter_map(|name| Some(name.strip_prefix("docs/")?.to_owned()));
+    let is_page = |name: &String| name.ends_with(".md") && name != "SUMMARY.md";
+    let mut pages: Vec<_> = pages.filter(is_page).collect();
+    listed.sort();
+    pages.sort();
+    assert_eq!(listed, pages);
+}
+
+#[test]
 fn the_page_of_the_configuration_has_what_the_program_prints() {
     let page = text_of("docs/reference/configuration.md");
     let (_, keys) = page.split_once("\n## Keys\n\n").unwrap();

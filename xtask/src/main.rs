@@ -6,6 +6,7 @@
 mod bench;
 mod bundle;
 mod demo;
+mod docs;
 mod output;
 mod release;
 mod setup;
@@ -47,6 +48,8 @@ enum Command {
     Build(BundleArgs),
     /// Pack the programs, built statically, with licences, a bill of materials and the files of deploy/
     Release(ReleaseArgs),
+    /// Build the site of docs/ in target/site, with the gallery and the theme builder
+    Docs,
     /// Print the widget's sizes beside the promised ones
     Budget(BundleArgs),
     /// Measure the other promised numbers, beside two other payment pages
@@ -104,6 +107,7 @@ fn run(workspace: &Workspace, command: Command) -> anyhow::Result<()> {
             setup::schemathesis(workspace).map(drop)
         }
         Command::Build(args) => build(workspace, args.variant()),
+        Command::Docs => docs::run(workspace),
         Command::Release(args) => release::run(workspace, &args),
         Command::Budget(args) => {
             setup::set_up(workspace)?;

@@ -8,8 +8,7 @@ mod components;
 mod notices;
 
 use std::env::consts::ARCH;
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
@@ -19,8 +18,9 @@ use sha2::{Digest as _, Sha256};
 use xshell::cmd;
 
 use crate::bundle::{self, Variant};
+use crate::docs;
 use crate::setup;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, put, write};
 
 pub(crate) const PROGRAMS: [&str; 4] = [
     "florin-proxy",
@@ -43,6 +43,9 @@ pub(crate) struct ReleaseArgs {
     /// Where the archive is written [default: target/archives of the repository]
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
+    /// Pack this built site [default: built; none with --programs]
+    #[arg(long, value_name = "FOLDER")]
+    site: Option<PathBuf>,
     /// Write what the image contains to this folder, and no archive
     #[arg(long, value_name = "FOLDER")]
     image: Option<PathBuf>,
@@ -80,13 +83,26 @@ pub(crate) fn run(workspace: &Workspace, args: &ReleaseArgs) -> anyhow::Result<(
         println!("{}", image.display());
         return Ok(());
     }
+    let site = match (&args.site, &args.programs) {
+        (Some(site), _) => Some(site.canonicalize()?),
+        (None, Some(_)) => None,
+        (None, None) => Some(docs::build(workspace)?),
+    };
     let out = match &args.out {
         // The work is done in the repository's folder.
         Some(out) => std::path::absolute(out)?,
         None => workspace.root.join("target/archives"),
     };
     let name = format!("florin-{}-{target}", env!("CARGO_PKG_VERSION"));
-    let archive = pack(workspace, &programs, &notices, &time, &name, &out)?;
+    let archive = pack(
+        workspace,
+        &programs,
+        site.as_deref(),
+        &notices,
+        &time,
+        &name,
+        &out,
+    )?;
     println!("{}", archive.display());
     Ok(())
 }
@@ -150,6 +166,7 @@ const FILES: [&str; 3] = ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
 fn pack(
     workspace: &Workspace,
     programs: &Path,
+    site: Option<&Path>,
     notices: &Notices,
     time: &str,
     name: &str,
@@ -170,6 +187,9 @@ fn pack(
     let listed = listed.context("git lists deploy/, docs/ and packages/")?;
     for file in listed.lines().chain(FILES) {
         put(&workspace.root.join(file), &folder.join(file), 0o644)?;
+    }
+    if let Some(site) = site {
+        put_folder(site, &folder.join("site"))?;
     }
     for (file, text) in notices {
         write(&folder.join(file), text)?;
@@ -228,7 +248,7 @@ fn write_image(
         "this machine has no certificates for the image: install ca-certificates, then run this again",
     )?;
     put(certificates, &root.join(&CERTIFICATES[0][1..]), 0o644)?;
-    put_folder(Path::new(TIME_ZONES), &root.join(&TIME_ZONES[1..]))?;
+    put_folder(Path::new(TIME_ZONES), &root.join(&TIME_ZONES[1..])).context("install tzdata")?;
     let about = root.join("usr/share/doc/florin");
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         put(&workspace.root.join(licence), &about.join(licence), 0o644)?;
@@ -242,7 +262,7 @@ fn write_image(
 }
 
 fn put_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
-    let missing = || format!("{} cannot be read: install tzdata", from.display());
+    let missing = || format!("{} cannot be read", from.display());
     for entry in fs::read_dir(from).with_context(missing)? {
         let (path, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
         if path.is_file() {
@@ -252,16 +272,4 @@ fn put_folder(from: &Path, to: &Path) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-fn put(from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {
-    fs::create_dir_all(to.parent().context("it is in a folder")?)?;
-    fs::copy(from, to).with_context(|| format!("{} cannot be copied", from.display()))?;
-    Ok(fs::set_permissions(to, Permissions::from_mode(mode))?)
-}
-
-/// Writes a file that every user may read.
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))?;
-    Ok(fs::set_permissions(path, Permissions::from_mode(0o644))?)
 }

@@ -145,6 +145,8 @@ pub(crate) struct Tool {
     pub(crate) version: &'static str,
     /// The word for the version in the first line of `--version`.
     prints: &'static str,
+    /// Its cargo features, instead of the default ones.
+    features: Option<&'static str>,
     /// How long it takes to compile on two cores.
     minutes: u32,
 }
@@ -154,6 +156,7 @@ pub(crate) const WASM_OPT: Tool = Tool {
     name: "wasm-opt",
     version: "0.116.1",
     prints: "116",
+    features: None,
     minutes: 6,
 };
 
@@ -162,6 +165,7 @@ pub(crate) const CARGO_DENY: Tool = Tool {
     name: "cargo-deny",
     version: "0.20.2",
     prints: "0.20.2",
+    features: None,
     minutes: 2,
 };
 
@@ -170,6 +174,7 @@ pub(crate) const LEPTOSFMT: Tool = Tool {
     name: "leptosfmt",
     version: "0.1.33",
     prints: "0.1.33",
+    features: None,
     minutes: 2,
 };
 
@@ -178,7 +183,17 @@ pub(crate) const GECKODRIVER: Tool = Tool {
     name: "geckodriver",
     version: "0.37.1",
     prints: "0.37.1",
+    features: None,
     minutes: 3,
+};
+
+/// Builds the site. MPL-2.0. Its server and its watching of files stay out.
+pub(crate) const MDBOOK: Tool = Tool {
+    name: "mdbook",
+    version: "0.5.4",
+    prints: "v0.5.4",
+    features: Some("search"),
+    minutes: 4,
 };
 
 impl Tool {
@@ -217,6 +232,11 @@ impl Tool {
         let install = install
             .arg("--target-dir")
             .arg(workspace.target.join("tools-build"));
+        let features = ["--no-default-features", "--features"];
+        let install = match self.features {
+            Some(chosen) => install.args(features).arg(chosen),
+            None => install,
+        };
         install
             .env("CARGO_PROFILE_RELEASE_LTO", "off")
             .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")

@@ -1,6 +1,8 @@
-//! The repository's folders, and the shell that runs other programs.
+//! The repository's folders, the shell that runs other programs, and files that they and we write.
 
 use std::env;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -54,4 +56,18 @@ impl Workspace {
         }
         cmd
     }
+}
+
+/// Copies a file into a folder that is made, with these permissions.
+pub(crate) fn put(from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {
+    fs::create_dir_all(to.parent().context("it is in a folder")?)?;
+    fs::copy(from, to).with_context(|| format!("{} cannot be copied", from.display()))?;
+    Ok(fs::set_permissions(to, Permissions::from_mode(mode))?)
+}
+
+/// Writes a file that every user may read.
+pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    fs::create_dir_all(path.parent().context("it is in a folder")?)?;
+    fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    Ok(fs::set_permissions(path, Permissions::from_mode(0o644))?)
 }
