@@ -1,4 +1,4 @@
-//! The repository's folders, the shell that runs other programs, and files that they and we write.
+//! The repository's folders, the shell that runs other programs, and how files are written.
 
 use std::env;
 use std::fs::{self, Permissions};
