@@ -184,9 +184,9 @@ fn every_link_has_a_file_and_a_heading() {
 fn the_site_has_every_page_once() {
     let mut listed = links(&text_of("docs/SUMMARY.md"));
     let files = tracked_files().into_iter();
-    let pages = files.filter_map(|name| Some(name.strip_prefix("docs/")?.to_owned()));
-    let is_page = |name: &String| name.ends_with(".md") && name != "SUMMARY.md";
-    let mut pages: Vec<_> = pages.filter(is_page).collect();
+    let pages = files.filter(|name| Path::new(name).extension().is_some_and(|end| end == "md"));
+    let pages = pages.filter_map(|name| Some(name.strip_prefix("docs/")?.to_owned()));
+    let mut pages: Vec<_> = pages.filter(|name| name != "SUMMARY.md").collect();
     listed.sort();
     pages.sort();
     assert_eq!(listed, pages);
