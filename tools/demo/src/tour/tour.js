@@ -82,6 +82,7 @@ async function send(amount, atBlock) {
       await sleep(BLOCK_MS);
       await block();
       if (blocks === 1) say("The payment is in a block. Two more make it final.");
+      if (blocks === 2) say("Two of three blocks. The shop’s page asks every few seconds, and follows.");
       await atBlock?.(blocks);
     }
   } finally {
