@@ -316,9 +316,13 @@ const REMOVE_AT_ONCE: &str = "
 async fn an_element_removed_by_its_first_event_frees_everything() {
     let after = held_after_removals(INLINE, REMOVE_AT_ONCE).await;
     let (held, (nodes, listeners)) = &after[3];
-    let (held_at_last, (nodes_at_last, listeners_at_last)) = &after[7];
+    let (held_at_last, _) = &after[7];
     assert_eq!(held, held_at_last, "{after:#?}");
-    // Four elements that leak would hold hundreds of nodes and dozens of listeners.
+    // The browser may free an element later than the others. Two that leak would hold hundreds of nodes and dozens of
+    // listeners in each of the last rounds.
+    let last = || after[5..].iter().map(|(_, counts)| counts);
+    let nodes_at_last = last().map(|(nodes, _)| nodes).min().unwrap();
+    let listeners_at_last = last().map(|(_, listeners)| listeners).min().unwrap();
     assert!(nodes_at_last < &(nodes + 50), "{after:#?}");
     assert!(listeners_at_last < &(listeners + 4), "{after:#?}");
 }
