@@ -111,7 +111,7 @@ impl RealGateway {
     }
 
     /// Writes the gateway's database as a log of the sandbox. The gateway does not keep the conversion id of an invoice: it is
-    /// that of the attempt with the invoice, or of one of the same amounts that has none.
+    /// that of the attempt with the invoice, or of an abandoned one of the same amounts.
     pub(super) async fn write_log(&self, log: &Path, attempts: &[Attempt]) {
         let mut lines: Vec<(Timestamp, Value)> = Vec::new();
         let mut attempts: Vec<&Attempt> = attempts.iter().collect();
@@ -121,7 +121,9 @@ impl RealGateway {
             let at = |value: &Value| text(value).parse::<Timestamp>().expect("a time");
             let holds = |attempt: &&Attempt| attempt.invoice_id.as_deref() == id.as_str();
             let is_lost = |attempt: &&Attempt| {
-                attempt.invoice_id.is_none() && conversion_of(attempt, &body).is_some()
+                let is_abandoned = matches!(attempt.state.as_str(), "outcome_unknown" | "blocked");
+                let is_without = attempt.invoice_id.is_none();
+                is_abandoned && is_without && conversion_of(attempt, &body).is_some()
             };
             let holder = attempts.iter().position(holds);
             let same = holder.or_else(|| attempts.iter().position(is_lost));
