@@ -53,9 +53,9 @@ const OF_EACH_SOURCE: [&str; 5] = [
 ];
 
 /// One run in this many hits a proxy that creates its first database of SQLite.
-const FIRST_STARTS: u64 = 20;
+const FIRST_STARTS: usize = 20;
 /// One run in this many is a disaster, where a server has several proxies.
-const DISASTER_EVERY: u64 = 8;
+const DISASTER_EVERY: usize = 8;
 
 /// Runs a campaign to its end. `progress` is called with the number of kills so far.
 pub async fn run(options: &Options, progress: impl Fn(u64)) -> Campaign {
@@ -90,7 +90,9 @@ async fn run_shard(mut shard: Shard, kills: u64, longest: Duration, done: impl F
     while killed < kills && seconds() < longest {
         runs += 1;
         let has_server = shard.server.is_some();
-        let now_killed = if runs % FIRST_STARTS == 0 && !has_server {
+        let now_killed = if shard.real.is_some() && runs % 2 == 1 {
+            shard.kill_on_chain(runs / 2).await
+        } else if runs % FIRST_STARTS == 0 && !has_server {
             shard.kill_during_first_start().await
         } else if runs % DISASTER_EVERY == 0 && has_server {
             shard.kill_in_disaster().await
@@ -138,8 +140,10 @@ impl Campaign {
         let disasters = disasters::DISASTERS.iter().filter(|_| of_server);
         if self.has_real_chains {
             return [
-                self.counters
-                    .missing(KILLS, ["at any time", "of the gateway"]),
+                self.counters.missing(
+                    KILLS,
+                    ["of the gateway", "of Ethereum's node", "of Litecoin's node"],
+                ),
                 self.counters
                     .missing("customers", ["Exactly", "InTwoParts", "saw it paid"]),
                 self.counters.missing("deliveries", shop::MUST_HAPPEN),

@@ -1,10 +1,13 @@
 //! The gateway on real nodes: `litecoind` on regtest and anvil, with a server of prices, in place of the sandbox.
 
+use std::path::PathBuf;
+
 use axum::routing::get;
 use axum::{Json, Router};
 use florin_servers::merchant::{self, USDT};
 use florin_servers::{ACCOUNT, Anvil, RegtestNode, free_port, on_path, test_token};
 use serde_json::json;
+use tokio::sync::Mutex;
 
 use crate::local_server::LocalServer;
 use crate::program::Folder;
@@ -17,29 +20,34 @@ pub struct RealChains {
     pub ethereum: Anvil,
     /// Life of the gateway's invoices.
     pub invoice_minutes: u32,
+    /// Anvil gives two payments at the same time one number, and a killed node takes none.
+    pub(crate) payer: Mutex<()>,
     prices: LocalServer,
 }
 
 impl RealChains {
     pub async fn start() -> Self {
-        let program = on_path("litecoind").expect("cargo xtask tools installs litecoind");
-        let ethereum = Anvil::start(&[]);
+        let litecoin = RegtestNode::start(&litecoind()).await;
+        Self::of(litecoin.expect("litecoind starts"), Anvil::start(&[])).await
+    }
+
+    pub(crate) async fn of(litecoin: RegtestNode, ethereum: Anvil) -> Self {
         ethereum.put_token(USDT).await;
         let price = async |path: axum::extract::Path<String>| {
             Json(json!({ "price": merchant::price(&path.0) }))
         };
         Self {
-            litecoin: RegtestNode::start(&program)
-                .await
-                .expect("litecoind starts"),
+            litecoin,
             ethereum,
             invoice_minutes: 15,
+            payer: Mutex::default(),
             prices: LocalServer::start(Router::new().route("/{symbol}", get(price))).await,
         }
     }
 
     /// Sends `amount` of the asset to an address from the node's own wallet. Returns the transaction's hash.
     pub async fn pay(&self, crypto_code: &str, address: &str, amount: &str) -> String {
+        let _alone = self.payer.lock().await;
         if crypto_code == "LTC" {
             let paid = self.litecoin.pay(address, amount).await;
             return paid.expect("the wallet has coins");
@@ -55,6 +63,7 @@ impl RealChains {
     }
 
     pub async fn mine(&self, crypto_code: &str, blocks: u32) {
+        let _alone = self.payer.lock().await;
         if crypto_code == "LTC" {
             self.litecoin.mine(blocks).await.expect("blocks are mined");
         } else {
@@ -98,6 +107,12 @@ callback_url = "{proxy}/callbacks/{CALLBACK_TOKEN}"
         let config = florin_gateway::config::parse(toml, core::iter::empty());
         config.unwrap_or_else(|problems| panic!("{problems}"))
     }
+}
+
+/// # Panics
+/// It is not installed.
+pub(crate) fn litecoind() -> PathBuf {
+    on_path("litecoind").expect("cargo xtask tools installs litecoind")
 }
 
 /// Of the asset's amount, in its smallest units of six decimals or more.

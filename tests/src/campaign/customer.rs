@@ -34,8 +34,8 @@ const BEHAVIOURS: [(u64, Behaviour); 5] = [
     (15, Behaviour::BothAttempts),
     (8, Behaviour::Never),
 ];
-/// What the node of real chains pays in.
-const REAL_ASSETS: [&str; 2] = ["ETH", "USDTERC20"];
+/// What the nodes of real chains pay in.
+const REAL_ASSETS: [&str; 3] = ["ETH", "USDTERC20", "LTC"];
 const ASSETS: [&str; 5] = ["BTC", "USDTTRC20", "ETH", "LTC", "DOGE"];
 /// Of a second attempt: none of [`ASSETS`].
 const SECOND_ASSET: &str = "TRX";
@@ -66,8 +66,6 @@ pub(super) struct Customers {
     pub(super) is_closing: Arc<AtomicBool>,
     /// The nodes that customers pay on; `None` for the sandbox.
     pub(super) chains: Option<Arc<RealChains>>,
-    /// The node gives two payments at the same time one number.
-    pub(super) paying: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// An invoice as a customer sees it.
@@ -230,7 +228,6 @@ impl Customers {
             "rest" => share(&invoice.amount, 51, 100),
             _ => invoice.amount.clone(),
         };
-        let _alone = self.paying.lock().await;
         chains.pay(&invoice.asset, &invoice.address, &amount).await;
     }
 

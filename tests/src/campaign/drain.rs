@@ -39,8 +39,7 @@ pub(super) async fn drain(
         let rows = rows.expect("the proxy's database");
         let mut is_settled = true;
         if let Some(real) = real {
-            real.chains.mine("ETH", 1).await;
-            is_settled = real.is_settled().await;
+            is_settled = real.settle().await;
             real.write_log(sandbox_log, &rows.attempts).await;
         }
         let completed = completed(sandbox_log);

@@ -6,6 +6,7 @@ use std::time::Duration;
 use florin_servers::PostgresServer;
 use tokio::sync::broadcast::Receiver;
 
+use super::real_gateway::Killed;
 use super::shard::{READY, Shard};
 use crate::random::SeededRandom;
 use crate::tcp_proxy::{Passed, Route};
@@ -74,11 +75,23 @@ const SHUTDOWN: Duration = Duration::from_millis(40);
 const FROZEN: Duration = Duration::from_millis(1500);
 const CUT_OFF: Duration = Duration::from_millis(400);
 const AWAY: Duration = Duration::from_millis(600);
+/// Some looks of the gateway.
+const NODE_AWAY: Duration = Duration::from_secs(5);
 /// From the first byte of a database to its last table.
 const MIGRATION: Duration = Duration::from_millis(30);
 const TARGET_TIMEOUT: Duration = Duration::from_millis(700);
 /// Longest pause between a target and the kill: what is written to a disk takes its time.
 const MAX_DELAY: Duration = Duration::from_millis(8);
+
+const GATEWAY: (Killed, &str, Duration) = (Killed::Gateway, "of the gateway", AWAY);
+const ON_CHAIN: [(Killed, &str, Duration); 6] = [
+    GATEWAY,
+    (Killed::Ethereum, "of Ethereum's node", NODE_AWAY),
+    (Killed::Litecoin, "of Litecoin's node", NODE_AWAY),
+    GATEWAY,
+    GATEWAY,
+    GATEWAY,
+];
 
 pub(super) const KILLS: &str = "kills";
 pub(super) const TARGETED: &str = "kills at a request";
@@ -103,9 +116,6 @@ impl KillPlan {
 
 impl Shard {
     pub(super) async fn kill(&mut self) -> u64 {
-        if self.real.is_some() && self.random.percent(50) {
-            return self.kill_gateway().await;
-        }
         let plan = KillPlan::choose(&self.random, self.server.is_some());
         let at = self.any_replica();
         self.restart_exited().await;
@@ -122,14 +132,14 @@ impl Shard {
         killed
     }
 
-    async fn kill_gateway(&mut self) -> u64 {
+    /// Kills the gateway or one of its nodes: the one that is due.
+    pub(super) async fn kill_on_chain(&mut self, number: usize) -> u64 {
         self.wait_up_to(GATEWAY_RUN).await;
-        let gateway = self.real.as_mut().expect("it is on real chains");
-        gateway.kill();
-        self.wait_up_to(AWAY).await;
-        let gateway = self.real.as_mut().expect("it is on real chains");
-        gateway.start_again();
-        self.counters.one(KILLS, "of the gateway");
+        let (killed, what, away) = ON_CHAIN[number % ON_CHAIN.len()];
+        let away = self.random.up_to(away);
+        let real = self.real.as_mut().expect("it is on real chains");
+        real.kill(killed, away).await;
+        self.counters.one(KILLS, what);
         1
     }
 

@@ -1,29 +1,51 @@
-//! `florin-gateway` in a process that is killed, on real nodes, in place of the sandbox; and its evidence: a log like the
-//! sandbox's from its database, and the chain itself, which judges that database.
+//! `florin-gateway` on real nodes in place of the sandbox, in processes that are killed; and its evidence: a log like the
+//! sandbox's from its database, and the chains themselves, which judge that database.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use florin_invariants::amount::units;
-use florin_invariants::{Attempt, Requested};
+use florin_invariants::{Attempt, Requested, amount};
 use florin_servers::merchant::USDT;
+use florin_servers::{Anvil, RegtestNode, test_token};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions as _, Connection as _, Row as _};
 
 use crate::program::{Folder, Program, tail_of, write_private};
-use crate::real_chains::RealChains;
+use crate::real_chains::{RealChains, litecoind, units};
+use crate::wait::pause;
 
-/// Selector of `balanceOf`. Source: EIP-20.
-const BALANCE_OF: &str = "0x70a08231";
 const NO_LIMITS: &str = "requests_per_second = 0\nmax_unpaid_invoices = 1000000\n";
+
+/// A program that is killed beside the proxies.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Killed {
+    Gateway,
+    Ethereum,
+    /// It forgets the chain, and follows it anew.
+    Litecoin,
+}
+
+/// Nodes whose blocks come from the campaign alone. The gateway reads a node of Litecoin that follows the payer's.
+pub(super) async fn start_nodes() -> (RealChains, RegtestNode) {
+    let litecoin = RegtestNode::start_two(&litecoind()).await;
+    let [litecoin, follower] = litecoin.expect("litecoind starts");
+    // Each block is a second later than the one before: one for each payment would outrun the clock. As a node of the main
+    // network, it has the balances of the last blocks alone.
+    let ethereum = Anvil::start(&["--no-mining", "--prune-history", "128"]);
+    let mut chains = RealChains::of(litecoin, ethereum).await;
+    chains.invoice_minutes = 1;
+    (chains, follower)
+}
 
 #[derive(Debug)]
 pub(super) struct RealGateway {
-    pub(super) chains: Arc<RealChains>,
+    chains: Arc<RealChains>,
+    litecoin: RegtestNode,
     program: PathBuf,
     config: PathBuf,
     log: PathBuf,
@@ -42,16 +64,18 @@ struct Recorded {
 impl RealGateway {
     pub(super) fn start(
         program: PathBuf,
-        chains: Arc<RealChains>,
+        (chains, litecoin): (Arc<RealChains>, RegtestNode),
         listen: SocketAddr,
         proxy: &str,
         folder: &Folder,
     ) -> Self {
         let config = folder.file("florin-gateway.toml");
         let toml = chains.gateway_toml(&listen.to_string(), proxy, folder);
+        let toml = toml.replace(chains.litecoin.url(), litecoin.url());
         write_private(&config, &[NO_LIMITS, &toml].concat());
         let mut gateway = Self {
             chains,
+            litecoin,
             program,
             config,
             log: folder.file("gateway.log"),
@@ -62,14 +86,34 @@ impl RealGateway {
         gateway
     }
 
-    pub(super) fn kill(&mut self) {
-        let ended = self.process.as_mut().and_then(Program::exit_status);
-        let tail = tail_of(&self.log);
-        assert!(ended.is_none(), "the gateway exited by itself:\n{tail}");
-        self.process = None;
+    /// Kills a program, and starts it again after some time.
+    pub(super) async fn kill(&mut self, killed: Killed, away: Duration) {
+        match killed {
+            Killed::Gateway => {
+                let ended = self.process.as_mut().and_then(Program::exit_status);
+                let tail = tail_of(&self.log);
+                assert!(ended.is_none(), "the gateway exited by itself:\n{tail}");
+                self.process = None;
+                pause(away).await;
+                self.start_again();
+            }
+            Killed::Ethereum => {
+                let (_alone, node) = (self.chains.payer.lock().await, &self.chains.ethereum);
+                // No payer sends again what the node forgets.
+                node.mine(1).await;
+                let chain = node.kill().await;
+                pause(away).await;
+                node.start_again(&chain);
+            }
+            Killed::Litecoin => {
+                self.litecoin.kill();
+                pause(away).await;
+                self.litecoin.spawn_again().expect("litecoind starts again");
+            }
+        }
     }
 
-    pub(super) fn start_again(&mut self) {
+    fn start_again(&mut self) {
         let variables = [("FLORIN_LOG", "warn")];
         let process = Program::start_built(&self.program, &self.config, &self.log, &variables);
         self.process = Some(process);
@@ -103,11 +147,19 @@ impl RealGateway {
         invoices.into_values().collect()
     }
 
-    /// Returns `true` if each invoice that has received something is completed.
-    pub(super) async fn is_settled(&self) -> bool {
+    /// Mines a block for each asset of an invoice that has received something and is not completed. Returns `true` if there
+    /// is none.
+    pub(super) async fn settle(&self) -> bool {
         let invoices = self.invoices().await;
-        let mut paid = invoices.iter().filter(|it| !it.payments.is_empty());
-        paid.all(|it| it.status == "COMPLETED")
+        let waits = |it: &&Recorded| !it.payments.is_empty() && it.status != "COMPLETED";
+        let waiting = invoices.iter().filter(waits);
+        let waiting: BTreeSet<&str> = waiting
+            .filter_map(|it| it.body["coin"]["code"].as_str())
+            .collect();
+        for code in &waiting {
+            self.chains.mine(code, 1).await;
+        }
+        waiting.is_empty()
     }
 
     /// Writes the gateway's database as a log of the sandbox. The gateway does not keep the conversion id of an invoice: it is
@@ -176,7 +228,12 @@ impl RealGateway {
         }
         assert!(!addresses.is_empty(), "no invoice was issued");
         for address in addresses {
-            for (code, decimals) in [("ETH", 18), ("USDTERC20", 6)] {
+            let assets: &[_] = if address.starts_with("0x") {
+                &[("ETH", 18), ("USDTERC20", 6)]
+            } else {
+                &[("LTC", 8)]
+            };
+            for &(code, decimals) in assets {
                 let select =
                     "SELECT amount FROM transfers WHERE address = $1 AND code = $2 AND gone = 0";
                 let recorded: Vec<String> = sqlx::query_scalar(select)
@@ -185,9 +242,7 @@ impl RealGateway {
                     .fetch_all(&mut db)
                     .await
                     .expect("the gateway's tables");
-                let recorded = recorded
-                    .iter()
-                    .map(|amount| crate::real_chains::units(amount, decimals));
+                let recorded = recorded.iter().map(|amount| units(amount, decimals));
                 let (recorded, held) = (recorded.sum::<u128>(), self.balance(&address, code).await);
                 if recorded != held {
                     found.push(format!(
@@ -201,13 +256,18 @@ impl RealGateway {
     }
 
     async fn balance(&self, address: &str, code: &str) -> u128 {
+        if code == "LTC" {
+            let scan = json!(["start", [format!("addr({address})")]]);
+            let found = self.chains.litecoin.call("scantxoutset", scan).await;
+            let found: Value = found.expect("the node scans its coins");
+            return units(&found["total_amount"].to_string(), 8);
+        }
         let node = &self.chains.ethereum;
         let balance = if code == "ETH" {
             node.call("eth_getBalance", json!([address, "latest"]))
                 .await
         } else {
-            let data = format!("{BALANCE_OF}{:0>64}", address.trim_start_matches("0x"));
-            let call = json!([{"to": USDT, "data": data}, "latest"]);
+            let call = json!([{"to": USDT, "data": test_token::balance_of(address)}, "latest"]);
             node.call("eth_call", call).await
         };
         let digits = balance
@@ -227,8 +287,8 @@ fn conversion_of(attempt: &Attempt, invoice: &Value) -> Option<String> {
     else {
         return None;
     };
-    let terms =
-        ["crypto", "usd", "local"].map(|name| invoice["terms"][name].as_str().and_then(units));
+    let terms = ["crypto", "usd", "local"]
+        .map(|name| invoice["terms"][name].as_str().and_then(amount::units));
     (invoice["coin"]["code"] == crypto_code.as_str() && terms == *amounts)
         .then(|| conversion_id.clone())
 }

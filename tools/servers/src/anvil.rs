@@ -1,11 +1,14 @@
 //! Anvil, a node of a chain of Ethereum's kind, with a token. What it refuses is a panic.
 
-use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::io::{self, BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context as _;
+use flate2::read::GzDecoder;
 use serde_json::{Value, json};
+use tempfile::NamedTempFile;
 
 use crate::json_rpc::JsonRpc;
 use crate::{installed, test_token};
@@ -18,7 +21,9 @@ const LISTENING: &str = "Listening on ";
 /// A running node; it is killed when dropped.
 #[derive(Debug)]
 pub struct Anvil {
-    child: Child,
+    program: PathBuf,
+    arguments: Vec<String>,
+    child: Mutex<Child>,
     rpc: JsonRpc,
 }
 
@@ -33,21 +38,45 @@ impl Anvil {
 
     /// Starts a node on a port, and waits until it listens.
     pub fn start_program(program: &Path, port: u16, arguments: &[&str]) -> anyhow::Result<Self> {
-        let mut child = Command::new(program)
-            .args(["--port", &port.to_string()])
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .with_context(|| format!("{} cannot be started", program.display()))?;
-        let output = child.stdout.take().context("it is piped")?;
-        let mut lines = BufReader::new(output).lines().map_while(Result::ok);
-        let address = lines.find_map(|line| line.strip_prefix(LISTENING).map(ToOwned::to_owned));
-        let address = address.context("anvil ended before it listened")?;
-        // A full pipe would stop it.
-        std::thread::spawn(move || lines.for_each(drop));
-        let rpc = JsonRpc::new(format!("http://{address}"))?;
-        Ok(Self { child, rpc })
+        let arguments: Vec<String> = arguments.iter().map(|it| (*it).to_owned()).collect();
+        let (child, address) = spawn(program, &port.to_string(), &arguments)?;
+        Ok(Self {
+            program: program.to_owned(),
+            arguments,
+            child: Mutex::new(child),
+            rpc: JsonRpc::new(format!("http://{address}"))?,
+        })
+    }
+
+    /// Kills the node. Returns its chain, without what waits for a block, for [`Self::start_again`].
+    pub async fn kill(&self) -> NamedTempFile {
+        let with_older_states = json!([true]);
+        let dump = self.call("anvil_dumpState", with_older_states).await;
+        let dump = dump.as_str().and_then(|it| it.strip_prefix("0x"));
+        let dump = hex::decode(dump.expect("a quantity")).expect("hexadecimal digits");
+        let mut chain = NamedTempFile::new().expect("the folder is writable");
+        io::copy(&mut GzDecoder::new(&*dump), &mut chain).expect("the chain is compressed");
+        self.end();
+        chain
+    }
+
+    /// Starts the node again on its port, with its chain.
+    pub fn start_again(&self, chain: &NamedTempFile) {
+        let (_, port) = self.url().rsplit_once(':').expect("it has a port");
+        let file = chain.path().display().to_string();
+        let arguments = [&self.arguments[..], &["--load-state".to_owned(), file]].concat();
+        let (child, _) = spawn(&self.program, port, &arguments).expect("anvil starts again");
+        *self.child() = child;
+    }
+
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self) {
+        let mut child = self.child();
+        let _ = child.kill();
+        let _ = child.wait();
     }
 
     /// The address that it answers at.
@@ -86,7 +115,24 @@ impl Anvil {
 
 impl Drop for Anvil {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.end();
     }
+}
+
+/// Starts a node, and waits until it listens. Returns its address too.
+fn spawn(program: &Path, port: &str, arguments: &[String]) -> anyhow::Result<(Child, String)> {
+    let mut child = Command::new(program)
+        .args(["--port", port])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("{} cannot be started", program.display()))?;
+    let output = child.stdout.take().context("it is piped")?;
+    let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+    let address = lines.find_map(|line| line.strip_prefix(LISTENING).map(ToOwned::to_owned));
+    let address = address.context("anvil ended before it listened")?;
+    // A full pipe would stop it.
+    std::thread::spawn(move || lines.for_each(drop));
+    Ok((child, address))
 }

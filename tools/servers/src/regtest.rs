@@ -36,29 +36,57 @@ pub struct RegtestNode {
     program: PathBuf,
     folder: TempDir,
     port: u16,
+    peering: Peering,
     child: Child,
     rpc: JsonRpc,
     payer: JsonRpc,
 }
 
+/// How a node is joined to others of this machine.
+#[derive(Clone, Copy, Debug)]
+enum Peering {
+    Alone,
+    /// On this port others follow its chain.
+    Listening(u16),
+    Following(u16),
+}
+
 impl RegtestNode {
     /// Starts `litecoind`, `bitcoind` or another program with the same options, with coins in its wallet.
     pub async fn start(program: &Path) -> anyhow::Result<Self> {
+        Self::start_paying(program, Peering::Alone).await
+    }
+
+    /// Starts a node as [`Self::start`] does, and a second one that follows its chain and has no wallet.
+    pub async fn start_two(program: &Path) -> anyhow::Result<[Self; 2]> {
+        let port = free_port();
+        let paying = Self::start_paying(program, Peering::Listening(port)).await?;
+        let following = Self::start_empty(program, Peering::Following(port)).await?;
+        Ok([paying, following])
+    }
+
+    async fn start_paying(program: &Path, peering: Peering) -> anyhow::Result<Self> {
+        let node = Self::start_empty(program, peering).await?;
+        node.call::<Value>("createwallet", json!([WALLET])).await?;
+        node.mine(BLOCKS).await?;
+        Ok(node)
+    }
+
+    async fn start_empty(program: &Path, peering: Peering) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
         std::fs::write(folder.path().join("node.conf"), CONFIGURATION)?;
         let port = free_port();
         let url = format!("http://payer:{PASSWORD}@127.0.0.1:{port}");
         let mut node = Self {
             program: program.to_owned(),
-            child: spawn(program, folder.path(), port)?,
+            child: spawn(program, folder.path(), port, peering)?,
             folder,
             port,
+            peering,
             payer: JsonRpc::new(format!("{url}/wallet/{WALLET}"))?,
             rpc: JsonRpc::new(url)?,
         };
         node.wait_until_ready().await?;
-        node.call::<Value>("createwallet", json!([WALLET])).await?;
-        node.mine(BLOCKS).await?;
         Ok(node)
     }
 
@@ -156,9 +184,21 @@ impl RegtestNode {
         anyhow::bail!("the node does not stop")
     }
 
+    /// Kills the node: it forgets blocks that it has not written.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Starts the node again, and does not wait until it answers.
+    pub fn spawn_again(&mut self) -> anyhow::Result<()> {
+        self.child = spawn(&self.program, self.folder.path(), self.port, self.peering)?;
+        Ok(())
+    }
+
     /// Starts the node again, after [`Self::stop`].
     pub async fn start_again(&mut self) -> anyhow::Result<()> {
-        self.child = spawn(&self.program, self.folder.path(), self.port)?;
+        self.spawn_again()?;
         self.wait_until_ready().await?;
         let loaded: Vec<String> = self.call("listwallets", json!([])).await?;
         if !loaded.iter().any(|name| name == WALLET) {
@@ -188,18 +228,21 @@ impl RegtestNode {
 
 impl Drop for RegtestNode {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.kill();
     }
 }
 
-fn spawn(program: &Path, folder: &Path, port: u16) -> anyhow::Result<Child> {
+fn spawn(program: &Path, folder: &Path, port: u16, peering: Peering) -> anyhow::Result<Child> {
     let mut command = Command::new(program);
+    match peering {
+        Peering::Alone => command.arg("-listen=0"),
+        Peering::Listening(port) => command.arg(format!("-bind=127.0.0.1:{port}")),
+        Peering::Following(port) => command.arg(format!("-connect=127.0.0.1:{port}")),
+    };
     command
         .args([
             "-conf=node.conf",
             "-server",
-            "-listen=0",
             "-dnsseed=0",
             "-printtoconsole=0",
         ])

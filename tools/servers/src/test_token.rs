@@ -24,3 +24,8 @@ pub fn balance_slot(account: &str) -> String {
 pub fn transfer(to: &str, units: u128) -> String {
     format!("0xa9059cbb{:0>64}{units:064x}", to.trim_start_matches("0x"))
 }
+
+/// The input of a call of `balanceOf`.
+pub fn balance_of(account: &str) -> String {
+    format!("0x70a08231{:0>64}", account.trim_start_matches("0x"))
+}

@@ -51,7 +51,7 @@ impl Shop {
 
     /// What an account holds: tokens, and coins.
     async fn holds(&self, account: &str) -> (u128, u128) {
-        let question = format!("0x70a08231{}", word(account));
+        let question = test_token::balance_of(account);
         let question = json!([{"to": USDT, "input": question}, "latest"]);
         let tokens = self.node.call("eth_call", question).await;
         let coins = json!([account, "latest"]);
