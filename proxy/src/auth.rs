@@ -20,7 +20,6 @@ pub(crate) fn is_same(expected: &str, given: &str) -> bool {
     expected.as_slice().ct_eq(given.as_slice()).into()
 }
 
-/// HMAC-SHA256.
 pub(crate) fn mac(key: &[u8], message: &[u8]) -> [u8; 32] {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
     mac.update(message);

@@ -10,7 +10,6 @@ use jiff::{SignedDuration, Timestamp};
 /// (`HARMLESS_S` of the client).
 pub const MAX_SKEW: SignedDuration = SignedDuration::from_secs(2);
 
-/// The machine's clock.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock;
 

@@ -19,7 +19,6 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::commands::doctor::{Finding, Status, essentials};
 
-/// A runtime for a command, which waits for one thing after another.
 pub(crate) fn runtime() -> std::io::Result<Runtime> {
     Builder::new_current_thread().enable_all().build()
 }

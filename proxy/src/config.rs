@@ -36,7 +36,6 @@ pub(crate) use web_address::{Origin, is_encrypted_or_loopback};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems(pub Vec<Problem>);
 
-/// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The key, `gateway.url` or `store.demo.origins`, or the variable.

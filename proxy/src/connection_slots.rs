@@ -196,7 +196,6 @@ impl Slots {
         }
     }
 
-    /// Ends all connections after their requests in progress.
     pub(crate) fn shut_down(&self) {
         for activity in self.state.lock().open.values() {
             activity.end(End::Shutdown);
@@ -294,7 +293,6 @@ impl Slot {
         self.activity.waiting_since().is_none()
     }
 
-    /// Waits until the connection has to end.
     pub(crate) async fn end(&self) -> End {
         poll_fn(|context| {
             self.activity.waker.register(context.waker());

@@ -8,7 +8,6 @@ use tracing_subscriber::reload::{self, Handle};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, Registry, fmt};
 
-/// Returns `true` if a text is a `tracing` filter.
 pub(crate) fn check(directives: &str) -> Result<(), String> {
     // Each by itself, so that the message can name it.
     for directive in directives.split(',').map(str::trim) {

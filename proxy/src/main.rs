@@ -308,7 +308,6 @@ mod tests {
 
     use super::*;
 
-    /// The commands in the code of a page: a line of a block, or a span.
     fn commands(page: &str) -> Vec<&str> {
         let lines = page.lines().flat_map(|line| {
             line.match_indices("florin-proxy ").filter_map(|(at, _)| {

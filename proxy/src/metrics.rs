@@ -39,9 +39,7 @@ use crate::trace;
 
 pub(crate) use self::labels::{Route, Rule};
 
-/// Stores with separate series.
 const MAX_NAMED_STORES: usize = 16;
-/// The label of all other stores together.
 const OTHER_STORES: &str = "(other)";
 
 /// Bounds of the time to a response's head, in seconds. Status reads have 100 ms, an invoice has 3 s.
@@ -51,7 +49,6 @@ const CALL_BOUNDS: [f64; 4] = [0.1, 0.5, 2.0, 5.0];
 /// Bounds of deliveries, in seconds. Their deadline is 15 s.
 const DELIVERY_BOUNDS: [f64; 4] = [0.1, 0.5, 2.0, 10.0];
 
-/// Label names with their values.
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 /// A label whose value is a store's id, beside `N - 1` others.
 type StoreLabels<const N: usize> = [(&'static str, String); N];
@@ -89,7 +86,6 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    /// Creates every series, at zero.
     pub(crate) fn new(stores: &[Store]) -> Self {
         let mut registry = Registry::default();
         let all = &mut registry;

@@ -85,7 +85,6 @@ impl OperatorClient {
         })
     }
 
-    /// GET of a path, given as its segments, with a query.
     pub(crate) fn get(
         &self,
         path: &[&str],
@@ -97,7 +96,6 @@ impl OperatorClient {
         self.runtime.block_on(self.send(Method::GET, url, None))
     }
 
-    /// POST to a path, given as its segments.
     pub(crate) fn post(
         &self,
         path: &[&str],

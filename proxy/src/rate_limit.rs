@@ -63,7 +63,6 @@ struct Counts<K> {
 }
 
 impl<K> Counts<K> {
-    /// Returns `true` if one more key can be tracked.
     fn have_room(&mut self, now: Timestamp) -> bool {
         let is_full = self.used_until.len() >= MAX_KEYS;
         if is_full && now.duration_since(self.swept_at) >= SWEEP {
@@ -75,7 +74,6 @@ impl<K> Counts<K> {
 }
 
 impl<K: Key> RateLimit<K> {
-    /// At most `per_minute`, at least one.
     pub(crate) fn new(name: &'static str, per_minute: u32) -> Self {
         Self {
             name,

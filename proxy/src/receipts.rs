@@ -26,7 +26,6 @@ impl ReceiptKey {
     }
 }
 
-/// The keys that genuine receipts may be signed with, the one in use first.
 fn receipt_keys(webhook: &Webhook) -> impl Iterator<Item = ReceiptKey> {
     webhook.secrets.expose().map(ReceiptKey::derive)
 }
@@ -128,7 +127,6 @@ fn base64url(bytes: &[u8]) -> String {
 
 /// Says what kind of token it is, so that none of another kind is taken for it.
 const HEADER: &str = r#"{"alg":"HS256","typ":"florin-receipt+jwt"}"#;
-/// More than any receipt has.
 const MAX_CHARS: usize = 4096;
 
 pub(crate) fn write_token(key: &ReceiptKey, receipt: &Receipt) -> String {
@@ -175,7 +173,6 @@ pub(crate) const PROOF_BYTES: usize = 9;
 const GROUP_BYTES: usize = 5;
 const GROUP_LETTERS: usize = 8;
 const CHARS: usize = (ORDER_BYTES + PROOF_BYTES) / GROUP_BYTES * GROUP_LETTERS;
-/// Letters between two hyphens.
 const SHOWN_LETTERS: usize = 5;
 
 pub(crate) fn write_code(key: &ReceiptKey, order: &OrderId, receipt: &Receipt) -> String {

@@ -25,9 +25,7 @@ use crate::workers::{self, change_exchange, payment_poller, storage_monitor, web
 /// The sockets, bound by the caller, who knows the ports.
 #[derive(Debug)]
 pub struct Listeners {
-    /// For browsers, stores and the gateway.
     pub public: TcpListener,
-    /// For the operator.
     pub admin: TcpListener,
     /// How many connections the public listener may hold. See [`crate::open_files`].
     pub public_connections: usize,

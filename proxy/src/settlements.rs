@@ -18,7 +18,6 @@ use serde_json::{Map, Value};
 
 use crate::state::AppState;
 
-/// Lines that one read takes.
 const BATCH: u32 = 1_000;
 /// Lines of a period that are summed, and bytes of its CSV.
 const MOST_LINES: usize = 100_000;
@@ -92,7 +91,6 @@ const TOO_LARGE: ReportError = ReportError::Query(
     "there is more than one report takes: choose fewer days",
 );
 
-/// Whole days of a store.
 pub(crate) struct Period {
     store: StoreId,
     pub(crate) from: Date,
@@ -183,7 +181,6 @@ impl Period {
         }
     }
 
-    /// The lines of a page, and the totals on the first one.
     pub(crate) async fn report(
         &self,
         app: &AppState,
@@ -220,7 +217,6 @@ impl Period {
         })
     }
 
-    /// All lines as CSV, for a download.
     pub(crate) async fn csv(&self, app: &AppState) -> Result<Response, ReportError> {
         let mut csv = COLUMNS.to_owned();
         self.each(app, None, |settlement| {
@@ -304,7 +300,6 @@ pub(crate) struct Line {
     metadata: Map<String, Value>,
 }
 
-/// By asset and network, or by currency.
 type Totals = BTreeMap<(String, String), Total>;
 
 fn add(
@@ -388,7 +383,6 @@ impl Line {
 
 const COLUMNS: &str = "order,reference,title,amount,currency,asset,network,amount_in_crypto,transaction,at,metadata,kind\r\n";
 
-/// The place of a line, as `after` names it.
 fn place(settlement: &Settlement) -> String {
     format!("{}_{}", settlement.at.as_millisecond(), settlement.id)
 }

@@ -101,7 +101,6 @@ impl Spans {
         self.0.as_ref().map_or(0, lost)
     }
 
-    /// Sends what waits, in bounded time.
     pub(crate) async fn shutdown(&self) {
         let Some(recorder) = &self.0 else {
             return;
@@ -113,7 +112,6 @@ impl Spans {
     }
 }
 
-/// Of all draws, the share of `per_million`.
 fn is_drawn(draw: u32, per_million: u32) -> bool {
     (u64::from(draw) * 1_000_000) >> 32 < u64::from(per_million)
 }

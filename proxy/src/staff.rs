@@ -32,7 +32,6 @@ use crate::http::middleware::request_log::{ResponsePolicy, request_layer};
 use crate::rate_limit::network;
 use crate::state::AppState;
 
-/// A form is a reason and a few words.
 const MAX_FORM_BYTES: usize = 16 * 1024;
 /// Longer than a store's webhook may take to answer a test.
 const LONGEST_REQUEST: Duration = Duration::from_secs(30);
@@ -119,10 +118,8 @@ async fn headed(response: Response) -> Response {
 
 /// The cookie that the form of a link repeats.
 const FORM_COOKIE: &str = "florin_staff_form";
-/// Where the browser sends it.
 const FORM_PATH: &str = "/staff/open";
 
-/// GET /staff/open/{token}: who the link is for, and a button.
 async fn page(
     State(app): State<Arc<AppState>>,
     Path(token): Path<String>,
@@ -225,7 +222,6 @@ fn ended() -> Response {
     )
 }
 
-/// Returns `true` if browsers reach the pages by https.
 fn is_encrypted(config: &Config) -> bool {
     config.public_url.base().starts_with("https://")
 }

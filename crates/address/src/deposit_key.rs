@@ -117,7 +117,6 @@ impl fmt::Debug for DepositKey {
     }
 }
 
-/// Chains whose keys are read alike.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Family {
     /// Wallets make several kinds of addresses.

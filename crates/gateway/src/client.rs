@@ -193,7 +193,6 @@ impl Client {
         self.limiter.flush().await;
     }
 
-    /// Makes a call, as often as retries are allowed, and reads the response.
     async fn call<A: DeserializeOwned>(
         &self,
         call: Call,

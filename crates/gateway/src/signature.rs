@@ -34,7 +34,6 @@ pub fn sign(
     SecretString::from(hex::encode(code))
 }
 
-/// The code of the parts joined.
 fn hmac_sha384(key: &[u8], message: &[&[u8]]) -> [u8; 48] {
     let mut mac = Hmac::<Sha384>::new_from_slice(key).expect("HMAC takes a key of any length");
     for part in message {
@@ -43,14 +42,10 @@ fn hmac_sha384(key: &[u8], message: &[&[u8]]) -> [u8; 48] {
     mac.finalize().into_bytes().into()
 }
 
-/// HTTP methods of the gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// Reads.
     Get,
-    /// Creates something.
     Post,
-    /// Changes something.
     Put,
 }
 
@@ -85,12 +80,10 @@ impl Method {
 pub struct Nonce(i64);
 
 impl Nonce {
-    /// The nonce of a second.
     pub fn from_second(second: i64) -> Self {
         Self(second)
     }
 
-    /// Its second.
     #[cfg(feature = "client")]
     pub(crate) fn second(self) -> i64 {
         self.0

@@ -138,15 +138,11 @@ words! {
     ///
     /// Source: payment-service.md, "Errors". Which code comes with which status is not stated there.
     ErrorCode {
-        /// The API key is missing or wrong.
         InvalidApiKey = "INVALID_API_KEY",
-        /// The signature does not match.
         InvalidSignature = "INVALID_SIGNATURE",
         /// The invoice does not exist or has expired.
         InvalidInvoiceId = "INVALID_INVOICE_ID",
-        /// The amount is below the minimum or above the maximum.
         AmountOutOfRange = "AMOUNT_OUT_OF_RANGE",
-        /// The asset is not supported.
         UnsupportedCryptoCode = "UNSUPPORTED_CRYPTO_CODE",
     }
 }
@@ -196,16 +192,13 @@ pub struct Prices {
 pub struct SkippedPrice {
     /// Its key, the first 40 characters.
     pub key: String,
-    /// What is wrong with it.
     pub reason: String,
 }
 
 /// What one asset costs. Amounts are decimal strings as the gateway wrote them.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct PriceEntry {
-    /// The price.
     pub rates: Rates,
-    /// What may be deposited.
     pub limits: Limits,
     /// Identifies this price in POST /invoice.
     pub conversion_id: ConversionId,
@@ -214,13 +207,9 @@ pub struct PriceEntry {
 /// A price: `amount_in_crypto` of the asset costs the two other amounts.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Rates {
-    /// Price in the gateway's local currency.
     pub amount_in_local_currency: String,
-    /// Quantity that the price is for.
     pub amount_in_crypto: String,
-    /// Price in US dollars.
     pub amount_in_usd: String,
-    /// Code of the local currency.
     pub local_currency_code: String,
 }
 
@@ -229,9 +218,7 @@ pub struct Rates {
 /// `Assumed:` both are in the asset, not in fiat: limits that no order could meet would disprove it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Limits {
-    /// The least.
     pub min: String,
-    /// The most.
     pub max: String,
 }
 

@@ -46,7 +46,6 @@ pub enum Requested {
     },
     Session {
         email: String,
-        /// ISO 4217.
         currency: String,
         /// `None` for text that is no amount.
         amount: Option<i128>,

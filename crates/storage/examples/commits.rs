@@ -18,7 +18,6 @@ const WRITERS: u32 = 16;
 const ORDERS_PER_WRITER: u32 = 60;
 /// The better of these counts: other programs use the disk as well.
 const ROUNDS: usize = 3;
-/// Promised.
 const TIMES: u128 = 3;
 
 #[derive(Clone, Copy)]

@@ -70,7 +70,6 @@ pub(crate) fn polled(number: u8, poll_seq: u32) -> DueAttempt {
     }
 }
 
-/// A refund in the only asset.
 pub(crate) fn refund(number: u8, sent: &str) -> NewRefund {
     NewRefund {
         id: AuditId::from_random([number; 16]),
@@ -81,7 +80,6 @@ pub(crate) fn refund(number: u8, sent: &str) -> NewRefund {
     }
 }
 
-/// A try at an event that began at a second.
 pub(crate) fn tried(event: &EventId, second: i64, http_status: u16) -> Delivery {
     Delivery {
         event_id: event.clone(),
@@ -93,7 +91,6 @@ pub(crate) fn tried(event: &EventId, second: i64, http_status: u16) -> Delivery 
     }
 }
 
-/// What follows from a failed try of the schedule at that second.
 pub(crate) fn retry(failed: i64, again: i64) -> DeliveryOutcome {
     DeliveryOutcome::Retry(Retry {
         at: at(again),
@@ -120,7 +117,6 @@ pub(crate) trait ByNumber: Storage {
         self.open(number, &terms, 0).await
     }
 
-    /// Opens an order with a token of a day.
     async fn open(&self, number: u8, terms: &NewOrder, now: i64) -> Opened {
         let (id, ends) = (id(number), at(86_400));
         let opened = self.open_order(&id, terms, token(number), ends, at(now));
@@ -153,7 +149,6 @@ pub(crate) trait ByNumber: Storage {
         due.await.unwrap()
     }
 
-    /// Leases a due poll, of the highest priority.
     async fn poll(&self, now: i64) -> DueAttempt {
         for priority in PRIORITIES {
             let due = self.due_attempts(priority, at(now), at(now + 30), 1);
@@ -190,7 +185,6 @@ pub(crate) trait ByNumber: Storage {
         scheduled.unwrap()
     }
 
-    /// Leases up to nine events of the demo store that are due.
     async fn due(&self, now: i64) -> Vec<DueDelivery> {
         let due = self.due_deliveries(&hook(), at(now), at(now + 30), 9).await;
         due.unwrap()

@@ -18,12 +18,9 @@ use crate::{PostgresStorage, Result, SqliteStorage, StorageError};
 
 const PIECE: usize = 64 * 1024;
 
-/// What was copied of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopiedTable {
-    /// Its name.
     pub table: String,
-    /// Its rows.
     pub rows: u64,
     /// SHA-256 of its lines, in hexadecimal; the same on both sides.
     pub sha256: String,
@@ -36,7 +33,6 @@ pub struct CopyStep {
     pub table: String,
     /// Its place among all tables, from 1.
     pub number: usize,
-    /// All tables.
     pub count: usize,
     /// Its rows that were read so far.
     pub rows: u64,
@@ -220,7 +216,6 @@ async fn send(
     Ok(sent)
 }
 
-/// Reads a table as the lines of `COPY`, and sends them.
 async fn lines(
     table: &Table,
     from: &mut SqliteConnection,
@@ -328,11 +323,9 @@ const NOT_COPIED: [&str; 7] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Column {
     name: String,
-    /// As PostgreSQL names it.
     kind: String,
     /// Part of the primary key, by which the rows are sorted.
     is_key: bool,
-    /// PostgreSQL numbers its rows.
     is_numbered: bool,
 }
 
@@ -348,7 +341,6 @@ impl Table {
         names.join(", ")
     }
 
-    /// The rows of the file, every value as text.
     fn select_from_file(&self) -> String {
         let values = self.columns.iter().map(|column| {
             let name = &column.name;
@@ -366,7 +358,6 @@ impl Table {
         )
     }
 
-    /// The rows of the target as lines of `COPY`.
     fn copy_from_target(&self) -> String {
         let (columns, name) = (self.columns(), &self.name);
         let key = self.key(" COLLATE \"C\"");

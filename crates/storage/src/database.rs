@@ -12,7 +12,6 @@ use crate::{
     LeaseClock, PostgresOptions, PostgresStorage, Result, SqliteStorage, Storage, postgres, sqlite,
 };
 
-/// An open database of either kind.
 #[derive(Clone, Debug)]
 pub enum Database {
     /// One file of one process.
@@ -50,7 +49,6 @@ impl Database {
         }
     }
 
-    /// The storage in it.
     pub fn storage(&self) -> Arc<dyn Storage> {
         match self {
             Self::Sqlite(storage) => Arc::new(storage.clone()),
@@ -58,7 +56,6 @@ impl Database {
         }
     }
 
-    /// Waits for open transactions and closes the database.
     pub async fn close(&self) {
         match self {
             Self::Sqlite(storage) => storage.close().await,

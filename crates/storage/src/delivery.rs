@@ -9,9 +9,7 @@ use crate::Result;
 /// A webhook of a store. Its deliveries are its own: one that fails delays those of no other.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Endpoint {
-    /// The store.
     pub store: StoreId,
-    /// Its webhook.
     pub webhook: WebhookId,
 }
 
@@ -25,7 +23,6 @@ impl From<StoreId> for Endpoint {
 /// An event that should be delivered now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueDelivery {
-    /// The event.
     pub event: Event,
     /// Tries by the schedule so far.
     pub tries: u32,
@@ -33,28 +30,22 @@ pub struct DueDelivery {
     pub wakes: u32,
     /// The retry that this try comes ahead of; absent for a try of the schedule.
     pub ahead_of: Option<Timestamp>,
-    /// The trace of its order.
     pub traceparent: Option<TraceParent>,
 }
 
-/// The outcome of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
-    /// The webhook accepted it.
     Delivered,
-    /// It is tried again.
     Retry(Retry),
     /// No further retry; the store can still read it by the pull API, or ask for a redelivery.
     GivenUp,
     /// The endpoint answered 410. It is disabled: this event and all later ones wait until it is
     /// enabled again.
     Gone(EndpointHash),
-    /// The store has no such webhook.
     NoWebhook,
 }
 
 impl DeliveryOutcome {
-    /// What the event's state becomes, and the retry if there is one.
     pub(crate) fn state_and_retry(self) -> (&'static str, Option<Retry>) {
         match self {
             Self::Delivered => ("delivered", None),
@@ -80,20 +71,14 @@ pub struct Retry {
     pub is_counted: bool,
 }
 
-/// One delivery of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Which event.
     pub event_id: EventId,
-    /// To which webhook of its store.
     pub webhook: WebhookId,
-    /// When it began.
     pub tried_at: Timestamp,
-    /// How long it took.
     pub took: SignedDuration,
     /// The store's HTTP status; absent when none came.
     pub http_status: Option<u16>,
-    /// What happened, in words.
     pub note: String,
 }
 
@@ -106,43 +91,32 @@ impl Delivery {
     }
 }
 
-/// A recorded delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedDelivery {
-    /// Its id.
     pub id: DeliveryId,
     /// The name of the event that the store reads: `order.paid`, or `donation.paid`.
     pub kind: String,
-    /// The delivery.
     pub delivery: Delivery,
 }
 
 /// Which deliveries of a store to list, latest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
-    /// Only those of this event.
     pub event: Option<EventId>,
-    /// Only those before this one.
     pub after: Option<DeliveryId>,
-    /// Maximum number of deliveries.
     pub limit: u32,
 }
 
-/// The status of a webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndpointStatus {
-    /// Events that wait for delivery.
     pub waiting: u64,
-    /// The endpoint that is disabled.
     pub gone: Option<DisabledEndpoint>,
 }
 
 /// An endpoint that answered 410.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DisabledEndpoint {
-    /// Hash of its address.
     pub endpoint: EndpointHash,
-    /// When.
     pub since: Timestamp,
 }
 
@@ -181,7 +155,6 @@ pub trait DeliveryStorage: Send + Sync + std::fmt::Debug {
         limit: u32,
     ) -> Result<Vec<DueDelivery>>;
 
-    /// Records a delivery and its outcome.
     async fn record_delivery(&self, delivery: &Delivery, outcome: DeliveryOutcome) -> Result<()>;
 
     /// A page of a store's deliveries, latest first; `None` when the store has no such event or
@@ -202,7 +175,6 @@ pub trait DeliveryStorage: Send + Sync + std::fmt::Debug {
         now: Timestamp,
     ) -> Result<bool>;
 
-    /// The status of a webhook.
     async fn endpoint_status(&self, endpoint: &Endpoint) -> Result<EndpointStatus>;
 
     /// Enables a disabled endpoint: all waiting events are delivered from now on, with all their

@@ -5,7 +5,6 @@ use sqlx::postgres::PgDatabaseError;
 
 use crate::DecideError;
 
-/// What the storage returns.
 pub type Result<T, E = StorageError> = std::result::Result<T, E>;
 
 /// The database failed. "Not there" is never an error: that is `Ok(None)`.
@@ -104,15 +103,11 @@ pub enum FileFault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Outage {
-    /// There is no room on the disk.
     Full,
     /// The disk rejects reads or writes.
     Io,
-    /// The file was deleted or moved.
     Gone,
-    /// The file was replaced by another one.
     Replaced,
-    /// The file is damaged.
     Damaged,
     /// The file or its folder cannot be written.
     ReadOnly,

@@ -19,9 +19,7 @@ pub struct PriceList {
 /// What a client token opens. It never changes: a token has one order and one end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenGrant {
-    /// The order.
     pub order_id: OrderId,
-    /// When the token expires.
     pub expires_at: Timestamp,
 }
 
@@ -34,21 +32,17 @@ pub struct RequestId(pub [u8; 32]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(pub [u8; 32]);
 
-/// A response, stored for replays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredResponse {
-    /// Its HTTP status.
     pub status: u16,
     /// Its result as JSON. It has no client token: each replay issues a fresh one.
     pub body: String,
 }
 
-/// The outcome of claiming a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// The caller holds the lease and carries the request out.
     Acquired,
-    /// The same request is in progress.
     Running,
     /// The request was carried out: replay this response.
     Completed(StoredResponse),
@@ -62,7 +56,6 @@ pub const MAX_STAFF_ACCESS_PER_STORE: u32 = 200;
 /// What a link or a session gives access to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaffAccess {
-    /// The store.
     pub store: StoreId,
     /// A digest of the store's secret key with which the link was made.
     pub secret_key: [u8; 32],
@@ -77,9 +70,7 @@ pub struct StaffAccess {
 /// A file whose name changes with its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaticFile {
-    /// Its name.
     pub name: String,
-    /// The content.
     pub whole: Vec<u8>,
     /// The content, compressed with brotli.
     pub brotli: Option<Vec<u8>>,
@@ -171,7 +162,6 @@ pub trait ExpiringStorage: Send + Sync + std::fmt::Debug {
         now: Timestamp,
     ) -> Result<Option<StaffAccess>>;
 
-    /// Ends a session.
     async fn end_staff_session(&self, session: TokenHash) -> Result<()>;
 
     /// Deletes a batch of expired links and sessions. Returns their number; 0 if none is left.

@@ -96,6 +96,5 @@ pub struct PostgresStorage {
     timeouts: Arc<Timeouts>,
     /// Between the pools and the server, if there is one.
     pooler: Option<Pooler>,
-    /// Of another connection, which listens.
     options: ListenOptions,
 }

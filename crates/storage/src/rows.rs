@@ -140,7 +140,6 @@ pub(crate) fn event(row: &impl Record) -> Result<Event> {
     })
 }
 
-/// An event that is leased at `now`.
 pub(crate) fn due_delivery(row: &impl Record, now: Timestamp) -> Result<DueDelivery> {
     Ok(DueDelivery {
         event: event(row)?,
@@ -288,7 +287,6 @@ pub(crate) fn credited(row: &impl Record) -> Result<(Currency, Amount)> {
 /// The most of a response, and of its assessment, that is stored.
 const MAX_BYTES: usize = 4096;
 
-/// The assessment as it is stored beside its observation.
 pub(crate) fn text_of(assessment: &Assessment) -> String {
     match assessment {
         Assessment::NeedsReview(reason) => format!("needs_review: {reason}"),
@@ -350,10 +348,8 @@ pub(crate) fn truncated(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_BYTES)]
 }
 
-/// The outcome of marking a poll as recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fence {
-    /// It is the latest.
     Passed,
     /// An earlier run of this transaction, whose commit had no response, has recorded it and emitted these events.
     Recorded(Vec<EventType>),

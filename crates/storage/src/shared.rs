@@ -10,12 +10,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::Result;
 
-/// Which orders changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Changed {
-    /// These.
     Orders(Vec<OrderId>),
-    /// Any of them.
     All,
 }
 
@@ -78,9 +75,7 @@ pub struct ServerState {
 pub struct PoolState {
     /// `read` or `write`.
     pub name: &'static str,
-    /// Connections in use.
     pub in_use: u64,
-    /// Connections that may be open.
     pub limit: u64,
     /// How often all were in use for longer than the configuration lets a request wait, since the process began.
     pub timeouts: u64,
@@ -89,7 +84,6 @@ pub struct PoolState {
 /// Standbys that are connected to a primary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standbys {
-    /// All of them.
     pub connected: i64,
     /// Those that a commit waits for, or may wait for.
     pub synchronous: i64,
@@ -166,7 +160,6 @@ pub trait SharedStorage: fmt::Debug + Send + Sync {
     async fn check_writing(&self, now: Timestamp) -> Result<()>;
 }
 
-/// The totals of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Attempts whose latest response needs review by a person, or names another address. Those that are no longer polled do not count,
@@ -174,7 +167,6 @@ pub struct Totals {
     pub needing_review: u64,
     /// The outbox of each webhook that ever had an event, in no order.
     pub outboxes: Vec<Outbox>,
-    /// What this process committed.
     pub commits: Commits,
     /// Bytes that the process may still write to the database's volume; absent where the database is on another machine.
     pub free_bytes: Option<u64>,
@@ -182,18 +174,12 @@ pub struct Totals {
     pub wal_bytes: Option<u64>,
 }
 
-/// What waits for one store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outbox {
-    /// The store.
     pub store_id: StoreId,
-    /// Its webhook.
     pub webhook: WebhookId,
-    /// Events that wait for delivery.
     pub waiting: u64,
-    /// When the oldest of them happened; absent if none waits.
     pub oldest_at: Option<Timestamp>,
-    /// `true` if its endpoint is disabled.
     pub is_disabled: bool,
 }
 
@@ -202,7 +188,6 @@ pub struct Outbox {
 pub struct Commits {
     /// Transactions that they contain. Transactions that wait at the same time share a commit.
     pub transactions: u64,
-    /// The sum of their durations.
     pub total: Duration,
     /// How long transactions waited for the writer, which carries out one at a time.
     pub waited: Duration,
@@ -219,7 +204,6 @@ impl Commits {
         Duration::from_secs(1),
     ];
 
-    /// Counts a commit of `transactions` transactions that took `elapsed`.
     pub(crate) fn count(&mut self, transactions: u64, elapsed: Duration) {
         self.transactions += transactions;
         self.total += elapsed;

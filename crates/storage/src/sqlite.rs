@@ -9,7 +9,6 @@ macro_rules! transaction {
     }};
 }
 
-/// Reads with a connection of the pool.
 macro_rules! read {
     ($storage:ident, |$reader:ident| $work:expr) => {{
         let read = async {

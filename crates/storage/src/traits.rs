@@ -15,25 +15,19 @@ use crate::{
     OrderOperationError, Result, SharedStorage,
 };
 
-/// An opened order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opened {
     /// The order: a new one, or the one that its reference already names.
     pub order: Order,
-    /// `true` if it is new.
     pub is_new: bool,
 }
 
 /// Which orders of a store to list, newest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OrderFilter {
-    /// Only the order of this reference.
     pub reference: Option<Reference>,
-    /// Only orders with this status.
     pub status: Option<OrderStatus>,
-    /// Only orders older than this one.
     pub after: Option<OrderId>,
-    /// Maximum number of orders.
     pub limit: u32,
 }
 
@@ -41,27 +35,20 @@ pub struct OrderFilter {
 /// ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DueAttempt {
-    /// Which attempt.
     pub attempt_id: AttemptId,
-    /// Its order.
     pub order_id: OrderId,
-    /// The invoice to poll.
     pub invoice_id: InvoiceId,
-    /// How urgent the poll is.
     pub priority: PollPriority,
     /// Fencing number of this poll. The response to an earlier poll is ignored once a later one is
     /// recorded.
     pub poll_seq: u32,
     /// The factor of the pause before the next poll.
     pub stretch: Stretch,
-    /// The trace of its order.
     pub traceparent: Option<TraceParent>,
 }
 
-/// The polls that wait.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PollQueue {
-    /// How many are due.
     pub due: u64,
     /// How many of them come before those of unwatched orders.
     pub due_prioritised: u64,
@@ -84,14 +71,11 @@ impl PollQueue {
     }
 }
 
-/// The outcome of an observation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedObservation {
-    /// Its assessment.
     pub assessment: Assessment,
     /// `true` if the order or its attempt changed, or an attempt needs review for a new reason.
     pub changed: bool,
-    /// The emitted events.
     pub events: Vec<EventType>,
     /// The order and the observed attempt, as they were committed.
     pub snapshot: Snapshot,
@@ -100,7 +84,6 @@ pub struct RecordedObservation {
 /// An order that the customer reports as paid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MarkedAsPaid {
-    /// The order.
     pub snapshot: Snapshot,
     /// `true` if this call marked its invoice. It alone reports to the gateway.
     pub is_first: bool,
@@ -109,7 +92,6 @@ pub struct MarkedAsPaid {
 /// A transaction that the customer's wallet named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedTransaction {
-    /// Its hash.
     pub hint: TransactionHint,
     /// Where it goes; absent for the current attempt.
     pub address: Option<String>,
@@ -130,13 +112,10 @@ impl NamedTransaction {
 /// An order that was given an email address for the receipt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptEmail {
-    /// The order as it stands.
     pub snapshot: Snapshot,
-    /// What became of the address.
     pub change: EmailChange,
 }
 
-/// What became of an email address for the receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmailChange {
     /// It is stored, and there was none before.

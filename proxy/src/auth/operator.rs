@@ -74,7 +74,6 @@ const TRIES_PER_ADDRESS: u32 = 20;
 /// Failed tries with one name from all addresses, which a client may invent behind a reverse proxy, before only browsers may
 /// try that have signed in with the name: others cannot lock out its operator.
 const TRIES_PER_NAME: u32 = 10;
-/// How long a lock-out lasts.
 const LOCKED: SignedDuration = SignedDuration::from_mins(15);
 /// Counts of failed tries. Above this number no name may try: the pages are for a few people.
 const MAX_COUNTS: usize = 10_000;
@@ -108,7 +107,6 @@ pub(crate) struct Session {
     pub(crate) operator: String,
     /// The digest of the password's hash: another password ends the session.
     password: [u8; 32],
-    /// What each form must send back.
     pub(crate) csrf: String,
     since: Timestamp,
     used_at: Timestamp,

@@ -74,7 +74,6 @@ pub(crate) fn run(config: &Config, action: Action, json: bool) -> anyhow::Result
     }
 }
 
-/// Prints the rows of each table, and the last line of a sound database.
 fn report(verified: Verified, end: &str, json: bool) -> anyhow::Result<()> {
     let Verified { rows, defects } = verified;
     if json {

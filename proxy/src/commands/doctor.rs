@@ -79,7 +79,6 @@ impl Finding {
         }
     }
 
-    /// Its sentence, then its remedy.
     pub(crate) fn problem(&self) -> Problem {
         let message = match &self.remedy {
             Some(remedy) => format!("{}. Remedy: {remedy}", self.message),
@@ -127,7 +126,6 @@ async fn examine(config: &Config) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// A warning of the configuration has its remedy in its sentence.
 fn warning(Problem { key, message }: &Problem) -> Finding {
     Finding {
         key: key.clone(),

@@ -298,7 +298,6 @@ impl Init {
         (script, element)
     }
 
-    /// `token`: what the shell writes as the callback token.
     fn commands(
         &self,
         addresses: &Addresses,

@@ -302,7 +302,6 @@ pub(crate) fn elements<'a>(record: &'a Value, name: &str) -> Vec<&'a Value> {
     record[name].as_array().into_iter().flatten().collect()
 }
 
-/// The records of a page, or a sentence if there are none.
 fn listed(page: &Value, name: &str, members: &str, none: &str) -> String {
     match table("", &elements(page, name), members) {
         empty if empty.is_empty() => none.to_owned(),
@@ -360,7 +359,6 @@ fn history(history: &Value) -> String {
     page
 }
 
-/// The commands of the decisions that are possible.
 fn decisions(order: &Value) -> String {
     let (id, version) = (text(order, "id"), text(order, "version"));
     let decisions = elements(order, "decisions").into_iter();

@@ -12,9 +12,7 @@ use crate::config::Errors;
 pub(crate) struct Product {
     pub(crate) sku: String,
     pub(crate) title: String,
-    /// On one of the store's `image_origins`.
     pub(crate) image_url: Option<String>,
-    /// The price of one, in the store's currency.
     pub(crate) price: Price,
     pub(crate) max_quantity: u32,
     /// `true` if the customer names an email address before the payment.
@@ -95,7 +93,6 @@ pub(crate) struct Donation {
     /// In the store's currency; above zero.
     pub(crate) min: Amount,
     pub(crate) max: Amount,
-    /// Amounts that the checkout offers, within the bounds.
     pub(crate) suggested: Vec<Amount>,
 }
 
@@ -114,7 +111,6 @@ pub(crate) struct DonationTable {
     /// The most that is taken, likewise.
     #[schemars(extend("x-default" = "required"))]
     pub(crate) max: Option<String>,
-    /// Amounts that the checkout offers, within the bounds, as strings.
     #[serde(default)]
     pub(crate) suggested: Vec<String>,
 }
@@ -231,7 +227,6 @@ pub(crate) struct ThemeTable {
 
 type Check = fn(&str) -> Result<(), String>;
 
-/// Checks the theme of one store: its name, and what is otherwise than the theme has it.
 pub(crate) fn theme(
     errors: &mut Errors,
     store: &str,

@@ -18,7 +18,6 @@ pub(crate) struct Setting {
     pub(crate) value: Shown,
     /// Differs for different values; of a secret in a file, for different contents.
     pub(crate) fingerprint: [u8; 32],
-    /// The files of a secret that is in files.
     pub(crate) files: Vec<String>,
 }
 
@@ -27,7 +26,6 @@ pub(crate) enum Shown {
     Value(String),
     /// What holds where nothing is set.
     Default(String),
-    /// Whether the secret is set.
     Secret(bool),
 }
 

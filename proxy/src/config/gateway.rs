@@ -17,15 +17,12 @@ use crate::config::deposit_keys::{DepositKeyTable, deposit_keys};
 use crate::config::secrets::{MIN_GUESSABLE_CHARS, OneOrMore, SecretPair, secret, secret_pair};
 use crate::config::web_address::web_address;
 
-/// Default requests a second towards the gateway.
 pub(crate) const REQUESTS_PER_SECOND: u32 = 10;
 const QUOTE_TTL_SECONDS: u64 = 60;
 const POLL_INTERVAL_SECONDS: u64 = 5;
 
-/// How the gateway is reached and asked.
 #[derive(Debug)]
 pub struct Gateway {
-    /// The settings of the gateway's client.
     pub client: Settings,
     pub(crate) callback_token: SecretPair,
     pub(crate) checkout_url: Option<Url>,
@@ -35,7 +32,6 @@ pub struct Gateway {
     pub(crate) network_fees: BTreeMap<CryptoCode, Amount>,
     /// Where its addresses are.
     pub(crate) network: Network,
-    /// What the addresses of an asset must be derived from.
     pub(crate) deposit_keys: BTreeMap<CryptoCode, DepositKey>,
 }
 

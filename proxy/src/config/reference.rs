@@ -9,7 +9,6 @@ use crate::config::schema::{Key, Kind, Layout, layout, schema_for, sentences, wr
 use crate::config::server::schema;
 use crate::config::source::variable;
 
-/// Characters of a line.
 const WIDTH: usize = 120;
 
 /// Receives a table, the names of the tables that lead to it, `0` after that of a list, and its keys.
@@ -71,7 +70,6 @@ pub fn reference_json() -> Value {
     Value::Array(listed)
 }
 
-/// The reference as Markdown.
 pub fn reference() -> String {
     let mut page = String::new();
     each_table(&schema(), &[], &|_| 0, &mut |table, path, keys| {
@@ -102,7 +100,6 @@ fn item(path: &[&str], key: &Key<'_>) -> String {
     format!("- `{name}`, `{variable}` ({default}): {sentences}{file}")
 }
 
-/// Characters of a line of a configuration file.
 const FILE_WIDTH: usize = 110;
 
 /// A value of the file: the key as in the reference (`store.webhook.url`), and what it is set to.
@@ -138,7 +135,6 @@ pub fn template(title: &str, values: &[Given]) -> String {
     page
 }
 
-/// Writes a key, or the `_file` form of it, by its `name`.
 fn write_key(
     page: &mut String,
     key: &Key<'_>,

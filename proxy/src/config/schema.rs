@@ -164,7 +164,6 @@ impl Key<'_> {
     }
 }
 
-/// The documentation of a key or a table, on one line.
 pub(crate) fn sentences(schema: &Schema) -> String {
     let text = schema["description"].as_str().unwrap_or_default();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -191,7 +190,6 @@ pub(crate) struct Path(Vec<Step>);
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
     Key(String),
-    /// With its name, if it has one.
     Element(usize, Option<String>),
 }
 

@@ -150,7 +150,6 @@ const MILLION: u32 = 1_000_000;
 pub(crate) struct Tracing {
     /// Where the collector takes spans: its address and `/v1/traces`.
     pub(crate) traces_url: Url,
-    /// Recorded requests of a million.
     pub(crate) sampled_per_million: u32,
 }
 
@@ -222,7 +221,6 @@ fn per_million(text: &str) -> Option<u32> {
 
 // `[[operator]]`: the people who may use the operator's pages and the API of the admin listener.
 
-/// Characters of a name.
 const MAX_NAME: usize = 64;
 
 /// A person who may use the admin listener.

@@ -29,7 +29,6 @@ use crate::config::{Errors, Problem, Problems};
 pub struct Config {
     /// Where browsers and stores call.
     pub listen: SocketAddr,
-    /// Where operators call.
     pub admin_listen: SocketAddr,
     /// Where browsers reach `listen` from outside; without a trailing slash.
     pub public_url: PublicUrl,
@@ -39,22 +38,18 @@ pub struct Config {
     pub database_url_direct: Option<DatabaseUrl>,
     /// Limits of the connections to PostgreSQL.
     pub database: PostgresOptions,
-    /// Which money moves.
     pub environment: Environment,
-    /// The payment gateway.
     pub gateway: Gateway,
     /// The stores, one at least.
     pub stores: Vec<Store>,
     pub(crate) operators: Vec<Operator>,
     pub(crate) trusted_proxies: Vec<IpNet>,
     pub(crate) rate_limit: RateLimit,
-    /// `None` if nothing is recorded.
     pub(crate) tracing: Option<Tracing>,
     /// What is logged: `tracing` filter directives.
     pub log: String,
     /// What is valid and probably a mistake.
     pub warnings: Vec<Problem>,
-    /// Every key with what may be shown of its value.
     pub(crate) settings: Vec<Setting>,
     /// How often the process has reloaded its configuration before this one.
     pub(crate) generation: u64,
@@ -100,7 +95,6 @@ impl std::fmt::Debug for DatabaseUrl {
     }
 }
 
-/// Where browsers reach the proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl {
     base: String,
@@ -205,7 +199,6 @@ pub(crate) struct File {
     pub(crate) operator: Vec<OperatorTable>,
 }
 
-/// Checks the settings, all of them, after what was found while they were read.
 pub(crate) fn check(
     mut errors: Errors,
     file: File,
@@ -333,7 +326,6 @@ fn addresses(
     (listen, public_url)
 }
 
-/// `admin_listen`, checked by itself.
 pub(crate) fn admin_listen(errors: &mut Errors, text: Option<String>) -> Option<SocketAddr> {
     address(errors, "admin_listen", text, "127.0.0.1:9090")
 }

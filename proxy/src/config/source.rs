@@ -95,7 +95,6 @@ pub fn operator_token(
     errors.finish(token)
 }
 
-/// One key, as its variable or else the file has it.
 fn alone(
     key: &str,
     file: Option<&Path>,
@@ -168,7 +167,6 @@ const PREFIX: &str = "FLORIN_";
 /// belong to the operator at the terminal, and the configuration to the proxy.
 const OPERATOR_TOKEN: [&str; 2] = ["FLORIN_OPERATOR_TOKEN", "FLORIN_OPERATOR_TOKEN_FILE"];
 
-/// Between the names of a table and its key.
 const BETWEEN: &str = "__";
 
 /// The variable of a key, whose path has an element's number after the name of its list.
@@ -264,7 +262,6 @@ fn remove_other_form(root: &mut Value, path: &[Step]) {
     }
 }
 
-/// The place of a key; tables and lists on the way are made.
 fn place<'a>(root: &'a mut Value, path: &[Step]) -> Result<&'a mut Value, String> {
     let mut value = root;
     for (n, step) in path.iter().enumerate() {
@@ -319,7 +316,6 @@ fn parse_value(schema: &Schema, text: &str) -> Result<Value, String> {
 
 // Permissions of the files that hold secrets: only the proxy's user may read and write them.
 
-/// The key that accepts shared files.
 const SWITCH: &str = "dangerous_allow_shared_files";
 
 /// Names the folder of the credentials that systemd gives to a service.

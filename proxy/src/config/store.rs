@@ -27,16 +27,13 @@ use crate::config::web_address::{Origin, admitted, is_loopback, origin, picture,
 use crate::webhooks::address_filter::names_a_private_address;
 use crate::webhooks::sign::WebhookSecrets;
 
-/// A store of the configuration.
 #[derive(Debug)]
 pub struct Store {
-    /// Its id.
     pub id: StoreId,
     pub(crate) name: String,
     pub(crate) origins: Vec<Origin>,
     pub(crate) currency: Currency,
     pub(crate) secret_key: Option<SecretPair>,
-    /// None, one, or two while one replaces the other.
     pub(crate) token_keys: Vec<TokenKey>,
     pub(crate) return_url: Option<String>,
     pub(crate) cancel_url: Option<String>,
@@ -48,11 +45,8 @@ pub struct Store {
     pub(crate) gateway_access: bool,
     /// `None` if there are no pages for its staff.
     pub(crate) staff_pages: Option<Role>,
-    /// Of its days and months.
     pub(crate) time_zone: TimeZone,
-    /// In `currency`.
     pub(crate) tolerance: Amount,
-    /// Where its events are delivered.
     pub webhooks: Vec<Webhook>,
     pub(crate) theme: String,
     /// What differs from the theme: CSS values by the names in [`florin_checkout_api::TOKENS`].
@@ -62,7 +56,6 @@ pub struct Store {
 }
 
 impl Store {
-    /// Whether pages of this origin may embed and call.
     pub(crate) fn lists_origin(&self, origin: &str) -> bool {
         self.origins.iter().any(|known| known.as_str() == origin)
     }
@@ -86,7 +79,6 @@ impl Store {
         admitted(&self.image_origins, address)
     }
 
-    /// Where pictures are loaded from: the `image_origins` and the logo's.
     pub(crate) fn picture_origins(&self) -> Vec<Origin> {
         let mut origins = self.image_origins.clone();
         origins.extend(self.logo_url.as_ref().map(Origin::of));
@@ -307,23 +299,19 @@ fn link_address(text: &str, may_be_mail: bool) -> Result<(), String> {
 /// Bytes of a webhook secret. Source: Standard Webhooks 1.0.0, "Signature scheme": between 24 and 64.
 const WEBHOOK_SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
-/// Where a store's events are delivered.
 #[derive(Debug)]
 pub struct Webhook {
     /// Its store, and its id there.
     pub key: Endpoint,
     /// The types of events that are for it; `None` for all.
     pub(crate) events: Option<Vec<String>>,
-    /// The endpoint.
     pub url: Url,
-    /// What deliveries are signed with.
     pub secrets: WebhookSecrets,
     /// Whether the endpoint may be on a private or loopback address.
     pub dangerous_allow_private_targets: bool,
 }
 
 impl Webhook {
-    /// Names the endpoint without its address.
     pub(crate) fn endpoint(&self) -> EndpointHash {
         EndpointHash(Sha256::digest(self.url.as_str().as_bytes()).into())
     }

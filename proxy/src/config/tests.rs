@@ -7,7 +7,6 @@ use secrecy::ExposeSecret as _;
 
 use super::*;
 
-/// A configuration with a store, a product and a donation.
 pub(crate) const EXAMPLE: &str = r#"
 [gateway]
 url = "http://127.0.0.1:8090/api"

@@ -17,7 +17,6 @@ use url::form_urlencoded;
 
 use crate::http::error::ApiError;
 
-/// More than any request needs.
 pub(crate) const MAX_BODY_BYTES: usize = 64 * 1024;
 
 /// The longest time that a whole body may take. The layers of `tower-http` limit the time between two frames, and their
@@ -39,7 +38,6 @@ pub(crate) struct JsonText(pub String);
 pub(crate) struct EmptyBody;
 
 pub(crate) trait FromBody: Sized {
-    /// Checks the headers before the body is read.
     fn check_headers(_: &HeaderMap) -> Result<(), ApiError> {
         Ok(())
     }
@@ -269,7 +267,6 @@ impl<'a> Schema<'a> {
         self.shape.get("items").map(|items| self.of(items))
     }
 
-    /// The texts that are allowed, if there are only some.
     fn words(self) -> Option<Vec<&'a Value>> {
         if let Some(words) = self.shape["enum"].as_array() {
             return Some(words.iter().collect());

@@ -70,7 +70,6 @@ pub(crate) struct ShownOrder {
 impl FromRequestParts<Arc<AppState>> for ShownOrder {
     type Rejection = ApiError;
 
-    /// Rejects like [`CheckoutSession`].
     async fn from_request_parts(parts: &mut Parts, app: &Arc<AppState>) -> Result<Self, ApiError> {
         let token = client_token(&parts.headers)?.client_hash();
         let span = || {
@@ -350,7 +349,6 @@ pub(crate) fn describe_events(types: &mut Types) -> Operation {
 }
 
 impl OrderStream {
-    /// Waits for something to send; `None` ends the stream.
     async fn next(&mut self) -> Option<Event> {
         let app = self.app.clone();
         let mut is_woken = false;

@@ -224,9 +224,7 @@ pub(crate) struct AdmissionQuery {
 struct Admission<'a> {
     /// The address from which `florin.js` is to be loaded, without a slash at its end.
     public_url: &'a str,
-    /// The store's id; `null` if there is no such store.
     store: Option<&'a str>,
-    /// Of each page in turn.
     pages: Vec<PageState>,
     /// The store's key `origins` as it has to be for all pages that can be listed; empty without a store.
     line: String,
@@ -235,10 +233,8 @@ struct Admission<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum PageState {
-    /// Its origin is one of the store's, or the proxy's.
     Listed,
     Unlisted,
-    /// Its origin is refused in `origins`.
     Unencrypted,
 }
 

@@ -40,7 +40,6 @@ pub(crate) struct Timeouts {
 }
 
 impl Timeouts {
-    /// The times for customers and stores.
     pub(crate) const DEFAULT: Self = Self {
         first_request: Duration::from_secs(10),
         next_request: Duration::from_secs(75),
@@ -265,7 +264,6 @@ mod tests {
             stream
         }
 
-        /// A connection that waits for its second request.
         async fn answered(&self) -> TcpStream {
             let mut stream = self.get("/").await;
             let mut rest = Vec::new();
@@ -276,7 +274,6 @@ mod tests {
         }
     }
 
-    /// A response whose body never ends.
     async fn endless() -> Body {
         Body::from_stream(futures_util::stream::pending::<Result<Bytes, axum::Error>>())
     }

@@ -100,16 +100,12 @@ pub(crate) enum ApiError {
         /// `true` if the gateway reverts the payment.
         reverted: bool,
     },
-    /// "I've sent it" on an order of the hosted flow.
     #[error("This order is paid on the gateway's page, which sees what is paid.")]
     PaidOnHostedPage,
-    /// An address for the receipt of an order of the hosted flow.
     #[error("This order is paid on the gateway's page, which asks for the address itself.")]
     EmailOnHostedPage,
-    /// A second address for a paid order's receipt.
     #[error("This order is paid, and the address for its receipt is known.")]
     ReceiptEmailKnown,
-    /// An address for a refund that is not due.
     #[error("Nothing is to be refunded for this order.")]
     NothingOwed,
     #[error(
@@ -160,7 +156,6 @@ pub(crate) enum ApiError {
     #[error("{error}")]
     ChoiceRefused {
         error: PaymentError,
-        /// What can be chosen now.
         offer: Box<Offer>,
     },
     #[error(transparent)]
@@ -189,7 +184,6 @@ impl ApiError {
         }
     }
 
-    /// A member, parameter or header of the request that is not valid.
     pub(crate) fn invalid(
         field: impl Into<Cow<'static, str>>,
         message: impl Into<Cow<'static, str>>,

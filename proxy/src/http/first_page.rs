@@ -26,7 +26,6 @@ const LONGEST_KEPT_SECONDS: i64 = 5;
 /// Where the built page has room for the first screen.
 const ROOM: &str = r#"id="first">null<"#;
 
-/// What the built page says without JavaScript.
 const NOSCRIPT: &str = "<noscript><p>This checkout needs JavaScript.</p></noscript>";
 
 /// What the page sells, and which store's pages may frame it. The page's script reads the other parameters. A token comes in the
@@ -54,13 +53,10 @@ pub(crate) struct PageQuery {
 
 struct Language {
     tag: &'static str,
-    /// The texts of the list of assets, as JSON.
     list: &'static str,
-    /// Why the page needs JavaScript.
     noscript: String,
 }
 
-/// The language files by their tags in lower case.
 static LANGUAGES: LazyLock<BTreeMap<String, Language>> = LazyLock::new(|| {
     let languages = widget_files::languages().map(|(tag, list)| {
         let texts: Value = serde_json::from_str(list).unwrap_or_default();

@@ -60,7 +60,6 @@ pub(crate) enum Caller {
 pub(crate) enum Done<T, E = ()> {
     /// Executed now, with what is not stored.
     Executed(T, E),
-    /// Executed before: the stored result.
     Replayed(T),
 }
 
@@ -116,7 +115,6 @@ impl RequestIdentity {
         Some(half)
     }
 
-    /// This caller's key on this route.
     fn id(&self, caller: &Caller) -> Option<RequestId> {
         let key = self.key.as_ref()?;
         let (kind, name) = match caller {
@@ -240,7 +238,6 @@ fn digest(parts: &[&[u8]]) -> [u8; 32] {
 }
 
 impl<T, E> Done<T, E> {
-    /// Says in a header whether the response was given before.
     pub(crate) fn replayed(&self) -> Replayed {
         Replayed(matches!(self, Self::Replayed(_)))
     }

@@ -40,7 +40,6 @@ pub(crate) fn openapi(base: &str, operations: fn(&mut Types) -> Vec<Operation>) 
     })
 }
 
-/// The chapters, in the order in which they are read.
 pub(crate) const CHECKOUT: &str = "Checkout";
 pub(crate) const ORDERS: &str = "Orders";
 pub(crate) const EVENTS: &str = "Events";
@@ -203,7 +202,6 @@ fn webhooks(types: &mut Types) -> Value {
     all.into()
 }
 
-/// What an operator sends to see whether a store's endpoint answers.
 fn test_webhook(types: &mut Types) -> Value {
     let body = json!({
         "type": "object",
@@ -232,7 +230,6 @@ fn test_webhook(types: &mut Types) -> Value {
     )
 }
 
-/// Every type of event: of an order, and of a donation.
 fn kinds() -> impl Iterator<Item = (EventType, String)> {
     let sources = [PriceSource::StoreServer, PriceSource::Customer];
     let events = |source| {

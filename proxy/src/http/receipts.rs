@@ -54,7 +54,6 @@ pub(crate) fn receipt_of(
     })
 }
 
-/// A printed code, as an example.
 const CODE: &str = "7K3QM-2XW9P-0D4HT-V8NZC-J5RGB-1EYSA-6FQMW-3KTXP";
 
 /// A receipt to verify.

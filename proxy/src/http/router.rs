@@ -140,7 +140,6 @@ struct Endpoint {
 struct Routes {
     router: Router<Arc<AppState>>,
     endpoints: Vec<Endpoint>,
-    /// The path of the endpoints that follow.
     path: &'static str,
 }
 

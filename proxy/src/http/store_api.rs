@@ -165,9 +165,7 @@ const LINK_SECONDS: std::ops::RangeInclusive<u32> = 60..=900;
 /// How long a session lasts: an hour, unless the store says 5 minutes to 12 hours.
 const DEFAULT_SESSION_SECONDS: u32 = 3600;
 const SESSION_SECONDS: std::ops::RangeInclusive<u32> = 300..=12 * 3600;
-/// Characters of a name.
 const MAX_PERSON_CHARS: usize = 64;
-/// The name of a person that the store leaves unnamed.
 const UNNAMED: &str = "staff";
 
 /// Who gets a link, and for what.

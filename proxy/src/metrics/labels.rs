@@ -11,11 +11,8 @@ use strum::{IntoStaticStr, VariantArray};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum Route {
-    /// POST /v1/checkout.
     OpenOrder,
-    /// GET /v1/checkout: status reads.
     ShowOrder,
-    /// GET /v1/checkout/quotes.
     Quotes,
     /// POST /v1/checkout/attempt and /v1/checkout/session.
     OpenAttempt,
@@ -142,7 +139,6 @@ pub(super) fn priority_name(priority: PollPriority) -> &'static str {
     }
 }
 
-/// `paid` of `order.paid`.
 pub(super) fn event_name(event: EventType) -> &'static str {
     let name: &str = event.into();
     name.strip_prefix("order.").unwrap_or(name)

@@ -30,17 +30,14 @@ use crate::metrics::labels::register;
 use crate::state::AppState;
 
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-/// Polls that are counted.
 const MOST_COUNTED: u32 = 1_000;
 /// Orders that wait for a person, and events that were given up, that are counted. Each is read whole.
 const MOST_WAITING: u32 = 100;
-/// The causes beside those of orders.
 const GIVEN_UP: &str = "event_given_up";
 const DISABLED: &str = "webhook_disabled";
 /// A database that does not answer by then is left out. Prometheus waits for 10 s.
 const LONGEST_READ: Duration = Duration::from_secs(3);
 
-/// What exists as state, at the time of a scrape.
 #[derive(Default)]
 struct State(Registry);
 
@@ -57,7 +54,6 @@ impl State {
         self.add(name, ConstCounter::new(value));
     }
 
-    /// A gauge for each value of a label.
     fn gauges<V: Into<String>>(
         &mut self,
         name: &'static str,
@@ -164,7 +160,6 @@ fn pools(state: &mut State, app: &AppState) {
     state.add("florin_database_connection_timeouts", timeouts);
 }
 
-/// The clock, the oldest transaction and the standbys of a database server.
 fn database_server(state: &mut State, server: Option<(ServerState, SignedDuration)>) {
     let Some((server, ahead)) = server else {
         return;
@@ -294,7 +289,6 @@ fn storage(state: &mut State, totals: &Totals) {
     state.counter("florin_storage_transactions", transactions);
 }
 
-/// Commits of the storage, which counts them itself.
 #[derive(Debug)]
 struct CommitSeconds(Commits);
 

@@ -123,7 +123,6 @@ impl OrderChanges {
         &self.counters[self.bucket(order, COUNTERS)]
     }
 
-    /// The one of `buckets` that an order belongs to; orders share them.
     pub(crate) fn bucket(&self, order: &OrderId, buckets: usize) -> usize {
         let bucket = self.hasher.hash_one(order) % buckets as u64;
         usize::try_from(bucket).expect("it is less than the number of buckets")

@@ -37,7 +37,6 @@ pub(crate) struct TrackedStorage {
     inner: Arc<dyn Storage>,
     changes: Arc<OrderChanges>,
     spans: Arc<Spans>,
-    /// The orders of the attempts that are being opened.
     begun: Mutex<HashMap<AttemptId, OrderId>>,
 }
 
@@ -138,7 +137,6 @@ impl TrackedStorage {
         self.write("cancel_order", of(id), work).await
     }
 
-    /// The storage finds the orders itself.
     pub(crate) async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>> {
         let storage = self.inner.clone();
         let mut writing = self.changes.begin(Scope::All);

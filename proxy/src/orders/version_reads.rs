@@ -110,7 +110,6 @@ mod tests {
     /// A task that can run has run by then.
     const TURNS: usize = 1_000;
 
-    /// A database whose queries read at once and return when they are let through.
     struct Stored {
         version: AtomicI64,
         queries: AtomicUsize,
@@ -149,7 +148,6 @@ mod tests {
             self.queries.load(Ordering::SeqCst)
         }
 
-        /// Waits until so many queries have begun.
         async fn begun(&self, queries: usize) {
             for _ in 0..TURNS {
                 if self.queries() >= queries {

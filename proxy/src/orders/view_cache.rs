@@ -195,7 +195,6 @@ mod tests {
         })
     }
 
-    /// Of a store without other writers, and of one that knows no versions.
     fn unversioned() -> std::future::Ready<Result<Option<OrderVersion>, StorageError>> {
         std::future::ready(Ok(None))
     }
@@ -219,7 +218,6 @@ mod tests {
             self.loads.swap(0, Ordering::Relaxed)
         }
 
-        /// Changes an order; returns the version that was committed.
         async fn change(&self, order: &OrderId, number: u64) -> u64 {
             let email = format!("buyer-{number}@example.org");
             let kept = self.storage.keep_receipt_email(order, Some(&email), at(0));

@@ -248,7 +248,6 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
-    /// What a correct gateway answers to the terms of the fixtures.
     fn response() -> Value {
         json!({
             "invoice_id": "inv_1",

@@ -23,7 +23,6 @@ const BUDGET_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Client {
-    /// All orders of an address.
     Address(IpAddr),
     /// The order, if the client's address is not known.
     Order(OrderId),
@@ -127,7 +126,6 @@ impl State {
         Ok(receiver)
     }
 
-    /// The next waiting request: the first one of the client whose turn it is.
     fn next(&mut self) -> Option<oneshot::Sender<Permit>> {
         while let Some(client) = self.turns.pop_front() {
             let Some(waiting) = self.waiting.get_mut(&client) else {

@@ -63,7 +63,6 @@ pub(crate) fn quotes(app: &AppState, terms: &NewOrder, priced: &PriceSnapshot) -
     listed
 }
 
-/// How long this number of blocks takes; `None` on a network whose pace is not known.
 fn takes_seconds(network: &str, blocks: u32) -> Option<u32> {
     let pace = Network::of(network)?.block_ms;
     Some(pace.saturating_mul(blocks).div_ceil(1000))
@@ -127,7 +126,6 @@ fn known_asset(
     }
 }
 
-/// An asset that the gateway offers and that is not known here: shown by its code.
 fn unknown_asset(code: &CryptoCode, entry: &PriceEntry, valid_for_seconds: u32) -> Quote {
     Quote {
         crypto_code: code.to_string(),
@@ -177,7 +175,6 @@ fn fee(quote: &Quote) -> Option<Amount> {
     Amount::parse(quote.fee_in_order_currency.as_ref()?.as_str()).ok()
 }
 
-/// The least and the most.
 fn ends<T: Ord + Copy>(values: impl Iterator<Item = T>) -> [Option<T>; 2] {
     let values: Vec<T> = values.collect();
     [values.iter().min().copied(), values.iter().max().copied()]

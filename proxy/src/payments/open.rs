@@ -210,7 +210,6 @@ fn session_call(app: &AppState, order: &Order) -> Result<Call, PaymentError> {
     })
 }
 
-/// What a hosted order needs and an order of the custom flow can do without.
 pub(crate) struct HostedNeeds<'a> {
     email: &'a str,
     return_url: &'a str,
@@ -343,7 +342,6 @@ impl Call {
         }
     }
 
-    /// Logs a failed call and says what it means for the customer.
     async fn failed(&self, app: &AppState, error: CallError) -> PaymentError {
         match self {
             Self::Invoice { .. } => {

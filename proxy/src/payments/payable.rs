@@ -22,7 +22,6 @@ const LONGEST_READ: Duration = Duration::from_secs(2);
 pub struct Unpayable {
     /// The key, and what is wrong.
     pub problem: Problem,
-    /// What to write instead.
     pub remedy: String,
     /// `false` if other orders of the store can be paid.
     pub is_fatal: bool,
@@ -121,7 +120,6 @@ pub(crate) async fn check(app: &AppState, terms: &NewOrder) -> Result<(), Paymen
     Err(refusal)
 }
 
-/// Returns `true` if the reference names an order.
 pub(crate) async fn is_known(app: &AppState, terms: &NewOrder) -> Result<bool, StorageError> {
     let known = OrderFilter {
         reference: Some(terms.reference.clone()),

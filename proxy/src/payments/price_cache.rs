@@ -38,7 +38,6 @@ pub(crate) struct PriceCache {
 }
 
 impl PriceCache {
-    /// A cache whose prices are offered for `lifetime` after they were fetched.
     pub(crate) fn new(lifetime: Duration) -> Self {
         Self {
             lifetime: RwLock::new(whole(lifetime)),
@@ -107,12 +106,10 @@ impl PriceCache {
         Ok(fetched)
     }
 
-    /// Returns `true` during a request to the gateway.
     pub(crate) fn is_fetching(&self) -> bool {
         self.failed.try_lock().is_err()
     }
 
-    /// Reads the prices that this process or another one has stored.
     async fn load(&self, storage: &dyn Storage, now: Timestamp) -> Result<(), StorageError> {
         for PriceList { fetched_at, body } in storage.prices(now - self.lifetime()).await? {
             let prices = serde_json::from_str(&body).map_err(|error| {

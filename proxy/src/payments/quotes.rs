@@ -122,7 +122,6 @@ pub(crate) fn quote(
     quoted(terms.amount, terms.currency, asset, entry)
 }
 
-/// What this amount of a currency costs, when it can be paid in this asset.
 pub(crate) fn quoted(
     amount: Amount,
     currency: Currency,

@@ -32,7 +32,6 @@ pub(crate) struct RenderedView {
     has_attempt: bool,
     observed_at: Option<Timestamp>,
     delayed: bool,
-    /// The bytes are valid from one time to the other.
     valid: (Timestamp, Timestamp),
 }
 
@@ -194,7 +193,6 @@ mod tests {
         }
     }
 
-    /// An attempt about which the gateway was asked at this second.
     fn observed(second: i64) -> Attempt {
         let mut attempt = fixtures::attempt(1);
         if let AttemptState::Open(invoice) = &mut attempt.state {
@@ -228,7 +226,6 @@ mod tests {
         snapshots
     }
 
-    /// Around each time at which something changes by itself.
     fn times() -> impl Iterator<Item = Timestamp> + Clone {
         let turning_points = [0, 100, 200, 900, 3_600, 3_800, 86_400];
         turning_points.into_iter().flat_map(|seconds| {

@@ -21,15 +21,12 @@ use crate::clock::SystemClock;
 /// Spans that wait, some 1 KiB each. Above it new ones are dropped.
 pub(super) const MAX_WAITING: usize = 2048;
 const MAX_BATCH: usize = 512;
-/// How long a span waits for others.
 const BATCH_DELAY: Duration = Duration::from_secs(2);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Of a whole request. Spans that it has not taken by then are lost.
 const TIMEOUT: Duration = Duration::from_secs(5);
-/// How much of a response is read.
 const MAX_RESPONSE_BYTES: usize = 16 * 1024;
 
-/// Takes the spans that have ended.
 #[derive(Debug)]
 pub(super) struct SpanQueue {
     pub(super) waiting: mpsc::Sender<SpanData>,

@@ -43,9 +43,7 @@ pub struct WebhookSender {
 /// The outcome of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SendOutcome {
-    /// The store responded.
     Response(StoreResponse),
-    /// There was no response, and why.
     Failed(String),
 }
 

@@ -14,7 +14,6 @@ use bech32::{ByteIterExt as _, Fe32, Fe32IterExt as _};
 
 use crate::{AddressError, Network};
 
-/// The code of the checksum.
 enum Bch {}
 
 impl Checksum for Bch {
@@ -39,7 +38,6 @@ pub(crate) fn prefix(network: Network) -> &'static str {
     }
 }
 
-/// The address without its prefix.
 pub(super) fn payload(address: &str) -> &str {
     address
         .split_once(':')
@@ -86,7 +84,6 @@ pub(super) fn check(address: &str, network: Network) -> Result<(), AddressError>
     }
 }
 
-/// Writes the hash of a key.
 #[cfg(feature = "deposit-keys")]
 pub(super) fn of_key_hash(hash: &[u8], network: Network) -> String {
     let groups = [0x00].iter().chain(hash).copied().bytes_to_fes();
@@ -108,7 +105,6 @@ fn write(prefix: &str, letters: impl Iterator<Item = Fe32>) -> String {
 mod tests {
     use super::*;
 
-    /// A version byte and a hash of zeros.
     fn groups(version: u8, hash_bytes: usize) -> Vec<Fe32> {
         let bytes = [vec![version], vec![0; hash_bytes]].concat();
         bytes.into_iter().bytes_to_fes().collect()

@@ -52,7 +52,6 @@ pub(super) fn read(asset: Asset, text: &str) -> Result<Read, KeyError> {
     })
 }
 
-/// Words, numbers and keys.
 fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let tokens = text.split(|char: char| !char.is_ascii_alphanumeric());
     tokens.filter(|token| !token.is_empty())
@@ -64,7 +63,6 @@ fn extended(token: &str) -> Option<[u8; 78]> {
     bytes.try_into().ok()
 }
 
-/// What a prefix says.
 struct Prefix {
     /// The prefix for the same network that descriptors have.
     written: [u8; 4],

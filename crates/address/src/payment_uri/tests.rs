@@ -15,7 +15,6 @@ const TRON: &str = "TNPeeaaFB7K9cmo4uQpcU32zGK8G1NYqeL";
 const TETHER_ON_TRON: &str = "TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t";
 const NILE_TOKEN: &str = "TXYZopYRdj2D9XRtbG411XZZ3kM5VkAeBf";
 
-/// The address of an invoice over 0.5 of an asset.
 fn address(asset: Asset, network: Network) -> &'static str {
     match asset {
         Asset::BTC => BTC,

@@ -81,7 +81,6 @@ fn decoded(text: &str) -> Result<String, UriError> {
 #[derive(Clone, Copy)]
 pub(super) struct Units {
     count: u128,
-    /// The asset's decimals.
     decimals: u32,
 }
 

@@ -35,7 +35,6 @@ pub trait AccountRow: Send + Sync {
 pub type AccountStep =
     Arc<dyn Fn(Option<&str>, Timestamp) -> Option<NewAccountState> + Send + Sync>;
 
-/// The row as it is.
 #[derive(Clone, Debug)]
 pub struct AccountState {
     /// JSON; `None` before the first change.
@@ -46,10 +45,8 @@ pub struct AccountState {
     pub now: Timestamp,
 }
 
-/// The row's next state.
 #[derive(Clone, Debug)]
 pub struct NewAccountState {
-    /// JSON.
     pub state: String,
     /// `true` if a crash of the database must not lose it.
     pub is_durable: bool,
@@ -98,12 +95,10 @@ impl AccountRow for MemoryRow {
     }
 }
 
-/// A change that may be applied again: the last time counts.
 pub(super) struct Change {
     pub(super) rules: Rules,
     /// It stores the configuration of this process.
     pub(super) configures: bool,
-    /// Each with the time since it was known.
     pub(super) outcomes: Vec<(Grant, Outcome, Duration)>,
     pub(super) permits: Vec<Priority>,
     pub(super) done: Mutex<Option<Done>>,
@@ -160,7 +155,6 @@ impl Change {
     }
 }
 
-/// The limits as the row keeps them.
 pub(super) fn to_state(limits: &Limits) -> String {
     serde_json::to_string(limits).expect("limits are maps with text keys")
 }

@@ -42,7 +42,6 @@ pub enum CallError {
     /// A status from 400 to 499 other than 429: the same request will be refused again.
     #[error("the gateway refused with status {status}")]
     Refused {
-        /// The status.
         status: u16,
         /// The error body; empty if it was not readable.
         error: GatewayError,
@@ -110,9 +109,7 @@ pub(super) enum OutcomeKind {
     Unreachable,
     /// The gateway failed, or its response did not arrive.
     Failed,
-    /// The caller went away before the response.
     Abandoned,
-    /// The permission was not used.
     Unsent,
 }
 

@@ -29,9 +29,7 @@ pub(super) enum Call {
     Invoice,
     Confirm,
     Checkout,
-    /// Any endpoint, to read.
     Read,
-    /// Any endpoint, to change something.
     Write,
 }
 

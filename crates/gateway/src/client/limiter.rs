@@ -67,12 +67,10 @@ struct Queue {
 struct WaitingOutcome {
     grant: Grant,
     outcome: Outcome,
-    /// When it was known, by the clock of this process.
     at: Timestamp,
     reply: Option<oneshot::Sender<Recorded>>,
 }
 
-/// The row as it was last read or changed.
 struct View {
     limits: Limits,
     version: i64,
@@ -213,7 +211,6 @@ impl Limiter {
         answer(response).await.unwrap_or_default()
     }
 
-    /// Records an outcome that its caller does not wait for.
     fn add_outcome(self: &Arc<Self>, grant: Grant, outcome: Outcome) {
         let is_urgent = outcome.is_urgent() || self.runtime.is_none();
         self.push(grant, outcome, None);
@@ -222,7 +219,6 @@ impl Limiter {
         }
     }
 
-    /// Reads from the last view, by the row's clock.
     fn read<T>(&self, of: impl FnOnce(&Limits, Timestamp) -> T) -> T {
         let state = self.state.lock();
         of(&state.view.limits, state.view.now(self.clock.now()))
@@ -238,7 +234,6 @@ impl Limiter {
         });
     }
 
-    /// Stores what waits; else reads what the other processes have stored.
     async fn refresh(self: &Arc<Self>) {
         let is_idle = self.state.lock().queue.outcomes.is_empty();
         if !is_idle || !self.is_configured.load(Ordering::Relaxed) {
@@ -396,7 +391,6 @@ impl Drop for Running {
 }
 
 impl Queue {
-    /// Returns `true` if a caller waits for the next change.
     fn is_awaited(&self) -> bool {
         let asked = self.permits.len() + self.flushes.len();
         asked > 0 || self.outcomes.iter().any(|waiting| waiting.reply.is_some())

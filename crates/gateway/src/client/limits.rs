@@ -31,7 +31,6 @@ const CALL_TAKES: Duration = Duration::from_millis(100);
 /// Time after which a call without a response can no longer reach the gateway.
 const UNANSWERED_GRACE: Duration = Duration::from_secs(2);
 
-/// The state of the connection to the gateway.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Health {
     /// `true` while the circuit is open: only probes are sent.

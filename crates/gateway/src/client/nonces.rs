@@ -26,7 +26,6 @@ pub enum NonceRule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Nonces {
     pub(super) rule: NonceRule,
-    /// What is added to our clock.
     correction_s: i64,
     last: i64,
     /// The last accepted nonce. Later nonces are never below it, unless the gateway's clock was set back since.

@@ -9,29 +9,19 @@ use serde::Serialize;
 
 use crate::{InvoiceId, Method};
 
-/// Longest body that is passed on.
 pub const MAX_RAW_BODY_BYTES: usize = 64 * 1024;
-/// Longest query that is passed on.
 const MAX_QUERY_BYTES: usize = 1024;
 /// The name by which the specification knows a merchant of a platform.
 const MERCHANT: &str = "merchant_id";
 
-/// The endpoint of a raw request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Endpoint {
-    /// GET /currencies: the supported currencies.
     Currencies,
-    /// GET /prices: rates, limits and conversion ids.
     Prices,
-    /// POST /preferences: adds a settlement wallet.
     AddPreferences,
-    /// PUT /preferences: updates a settlement wallet.
     UpdatePreferences,
-    /// POST /aggregator/merchants: onboards a merchant of a platform.
     OnboardMerchant,
-    /// GET /merchant/account: a storage URL for KYC documents.
     MerchantAccount,
-    /// PUT /settings: updates a merchant's profile.
     UpdateSettings,
 }
 
@@ -82,7 +72,6 @@ pub struct RawRequest {
     pub(super) body: Option<String>,
 }
 
-/// A call that is not passed on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum RawRequestError {

@@ -27,14 +27,12 @@ pub struct Credentials {
 /// Credentials that can sign. The gateway's opinion of them goes with them: a late response to a
 /// call from before a reload says nothing about the credentials in force.
 pub(super) struct SigningKey {
-    /// The header `apikey`.
     pub(super) api_key: HeaderValue,
     pub(super) api_secret: SecretString,
     /// The last call whose key the gateway checked was rejected.
     is_rejected: AtomicBool,
 }
 
-/// The credentials in force.
 pub(super) struct SigningKeys(Mutex<Arc<SigningKey>>);
 
 impl SigningKey {
@@ -85,7 +83,6 @@ impl SigningKeys {
     }
 }
 
-/// How long a call may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deadlines {
     /// Until there is a connection: name, TCP and TLS.
@@ -104,17 +101,14 @@ impl Default for Deadlines {
     }
 }
 
-/// Settings of a client.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The environment's base address; the endpoints' paths are appended. `Assumed:` it ends in `/api`, which the
     /// signature names by itself.
     pub base_url: Url,
-    /// Who we are.
     pub credentials: Credentials,
     /// Whether the signature of a PUT covers its body, as that of a POST does.
     pub sign_put_body: bool,
-    /// How long a call may take.
     pub deadlines: Deadlines,
     /// The most requests that are sent in a second; twice as many may go at once after a second of
     /// silence. A 429 lowers the rate.
@@ -147,17 +141,14 @@ impl Settings {
     }
 }
 
-/// Time and waiting.
 #[async_trait]
 pub trait Clock: Send + Sync {
-    /// Now.
     fn now(&self) -> Timestamp;
 
     /// Returns after that time.
     async fn sleep(&self, time: Duration);
 }
 
-/// Randomness.
 pub trait Random: Send + Sync {
     /// A number from 0 up to but not including `bound`, which is not 0; each as likely as the others.
     fn below(&self, bound: u64) -> u64;

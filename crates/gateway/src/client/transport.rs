@@ -14,7 +14,6 @@ use crate::Method;
 /// A request, ready to be sent as it is.
 #[derive(Clone)]
 pub struct SignedRequest {
-    /// Its method.
     pub method: Method,
     /// The base address, the endpoint's path and its query, as they were signed.
     pub url: Url,
@@ -27,15 +26,12 @@ pub struct SignedRequest {
 /// What came back, unread.
 #[derive(Clone, Debug)]
 pub struct RawResponse {
-    /// Its status.
     pub status: u16,
-    /// Its headers.
     pub headers: HeaderMap,
     /// Its bytes, or why there are none although the headers came.
     pub body: Result<Vec<u8>, AmbiguousOutcome>,
 }
 
-/// Sends requests to the gateway.
 #[async_trait]
 pub trait Transport: Send + Sync {
     /// Sends a request exactly once: it follows no redirect and repeats nothing. It gives up in bounded time and reads a
@@ -104,7 +100,6 @@ impl Transport for Https {
     }
 }
 
-/// The body as far as it may be read.
 async fn read(response: &mut Response) -> Result<Vec<u8>, AmbiguousOutcome> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| cut(&error))? {

@@ -19,7 +19,6 @@ pub struct InvoiceRequest {
     /// The price this rests on, from GET /prices.
     pub conversion_id: ConversionId,
     pub amount_in_usd: AmountText,
-    /// The price in the gateway's local currency.
     pub amount_in_local_currency: AmountText,
     /// What the customer is to send, in the asset.
     pub amount_in_crypto: AmountText,
@@ -46,7 +45,6 @@ pub struct Invoice {
     pub address_index: Option<String>,
     /// What the QR code encodes: a payment URI with address and amount.
     pub qr_string: String,
-    /// What to send, in the asset.
     pub invoice_amount_in_crypto: String,
     pub invoice_amount_in_usd: String,
     pub local_currency_amount: String,
@@ -82,7 +80,6 @@ words! {
         Checking = "CHECKING",
         /// The transaction is on the chain with fewer than 3 confirmations.
         Processing = "PROCESSING",
-        /// The transaction is completed.
         Completed = "COMPLETED",
         /// Not paid, or stuck on the chain.
         Failed = "FAILED",
@@ -168,7 +165,6 @@ impl InvoiceStatus {
     }
 }
 
-/// Answer of GET /invoice.
 #[cfg(feature = "client")]
 #[derive(serde::Deserialize)]
 pub(crate) struct InvoiceLookup {
@@ -216,9 +212,7 @@ pub struct Confirmed {
 /// Source: payment-service.md, "POST /checkout".
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct CheckoutRequest {
-    /// The customer's email address.
     pub client_email_id: String,
-    /// The customer's currency.
     pub client_preferred_fiat_currency: Currency,
     /// The price in fiat; absent: the customer enters it on the gateway's page.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -246,9 +240,7 @@ pub struct HostedSession {
 words! {
     /// `status` of a callback. A hint: only GET /invoice is authoritative.
     CallbackStatus {
-        /// The invoice was completed.
         Completed = "COMPLETED",
-        /// The invoice failed.
         Failed = "FAILED",
     }
 }
@@ -258,8 +250,6 @@ words! {
 /// Source: payment-service.md, "Callback payload" and "Events".
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 pub struct Callback {
-    /// Which invoice to ask about.
     pub invoice_id: InvoiceId,
-    /// The claimed status.
     pub status: CallbackStatus,
 }

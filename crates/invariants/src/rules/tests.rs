@@ -283,7 +283,6 @@ const ALLOWED: &[(&str, Change)] = &[
     }),
 ];
 
-/// The first order is unpaid.
 fn lose_payment(evidence: &mut Evidence) {
     evidence.database.credits.remove(0);
     evidence.database.orders[0].status = "awaiting_payment".into();

@@ -60,7 +60,6 @@ impl Backend {
         }
     }
 
-    /// A store whose order 1 awaits its payment.
     pub(crate) async fn awaiting(self) -> Test {
         let test = self.test().await;
         test.awaiting(1).await;

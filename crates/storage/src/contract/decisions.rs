@@ -85,7 +85,6 @@ async fn an_acceptance_credits_once_and_is_audited() {
     assert_eq!(settled(&test, 60).await, ["accepted ord 19.90 0.0001 BTC"]);
 }
 
-/// The settlements before a second, one by one: of the store, which are those of all stores.
 async fn settled(test: &Test, until: i64) -> Vec<String> {
     let [all, own] = [StoreScope::All, StoreScope::Store(demo())];
     let other = StoreScope::Store(shop("other"));

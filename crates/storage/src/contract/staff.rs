@@ -97,7 +97,6 @@ async fn a_store_has_a_bounded_number_of_links_and_sessions() {
     assert_eq!(other, Some(access("other")));
 }
 
-/// Every search that leads to the first order.
 fn searches() -> Vec<Option<String>> {
     let texts = ["r1", "19.90", "inv_1", ADDRESS, id(1).as_str()].map(ToOwned::to_owned);
     texts.into_iter().map(Some).chain([None]).collect()

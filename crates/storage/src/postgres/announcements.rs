@@ -87,12 +87,10 @@ fn foreign(holder: &str, payload: &str) -> Option<Changed> {
 
 #[derive(Debug)]
 pub(super) struct Listener {
-    /// For the announcements to itself.
     reader: PgPool,
     pooler: Option<Pooler>,
     holder: Arc<str>,
     connection: PgListener,
-    /// An announcement to itself is under way.
     is_asked: bool,
 }
 

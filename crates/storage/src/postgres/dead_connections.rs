@@ -23,7 +23,6 @@ const PING: Duration = Duration::from_secs(1);
 /// A connection that reads. It is closed unless its response came: also when the caller gives up.
 pub(super) struct Reading {
     connection: Option<PoolConnection<Postgres>>,
-    /// Through a pooler.
     is_in_transaction: bool,
 }
 

@@ -64,7 +64,6 @@ pub(super) async fn mark_poll_as_recorded(tx: &mut Transaction, due: &DueAttempt
     Ok(Fence::Recorded(events.collect::<Result<_, _>>()?))
 }
 
-/// Leases up to `limit` due events of a webhook and a priority.
 pub(super) async fn lease_events(
     tx: &mut PgConnection,
     endpoint: &Endpoint,

@@ -159,7 +159,6 @@ pub(super) async fn connect(url: &str, options: &PgConnectOptions) -> Result<PgC
     })
 }
 
-/// The address without the password.
 pub(crate) fn shown(url: &str) -> String {
     match url::Url::parse(url) {
         Ok(mut url) => {
@@ -297,7 +296,6 @@ async fn refuse_other_database(
     })
 }
 
-/// Distinguishes databases, and servers with copies of one.
 async fn identity(connection: &mut PgConnection) -> Result<String> {
     let identity = "SELECT pg_postmaster_start_time()::text || ' ' || oid::text FROM pg_database
          WHERE datname = current_database()";

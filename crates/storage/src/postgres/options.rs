@@ -15,7 +15,6 @@ const MAX_LIFETIME: Duration = Duration::from_mins(10);
 const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(10);
 /// A response is awaited for so much longer than the server works on it.
 const ANSWER: Duration = Duration::from_secs(1);
-/// A transaction has several statements.
 const STATEMENTS: u32 = 2;
 
 /// Limits of the connections of one process.
@@ -48,7 +47,6 @@ impl PostgresOptions {
         self.connections.saturating_sub(self.writers()).max(1)
     }
 
-    /// A pool that connects when it is used.
     pub(super) fn pool(&self, most: u32) -> PgPoolOptions {
         PgPoolOptions::new()
             .max_connections(most)

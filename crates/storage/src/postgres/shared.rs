@@ -236,10 +236,8 @@ pub struct GatewayAccount {
     pub now: Timestamp,
 }
 
-/// The next state of an account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewGatewayAccount {
-    /// JSON.
     pub state: String,
     /// `true` if a crash of the server must not lose it. Else the change is not written to the disk at once.
     pub is_durable: bool,

@@ -69,7 +69,6 @@ impl Transaction {
         Ok(transaction)
     }
 
-    /// Returns `true` if an earlier try may have been committed.
     pub(super) fn is_repeat(&self) -> bool {
         self.is_repeat
     }
@@ -185,7 +184,6 @@ pub(super) enum Kind {
     OldSchema,
     /// The connection was lost: whether the transaction was committed is unknown.
     Lost,
-    /// Everything else.
     Other,
 }
 

@@ -81,7 +81,6 @@ fn assert_refused(token: &str, reason: &str) {
     assert!(refusal.starts_with(reason), "{reason}: {refusal}");
 }
 
-/// A token of the payload with another claim.
 fn with(claim: &str, value: impl Into<Value>) -> String {
     let mut payload = payload();
     payload[claim] = value.into();
@@ -296,7 +295,6 @@ fn what_is_no_token_at_all_is_refused() {
     }
 }
 
-/// A payload that no parser takes is refused for its signature.
 #[test]
 fn the_signature_is_compared_before_the_payload_is_read() {
     let token = minted(&payload());

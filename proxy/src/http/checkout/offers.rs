@@ -56,7 +56,6 @@ pub(crate) enum OfferOrDonation {
 }
 
 impl OfferQuery {
-    /// The donation whose amount the customer has yet to name.
     fn unpriced_donation(&self) -> Option<&str> {
         let is_alone = self.product.is_none() && self.quantity.is_none() && self.amount.is_none();
         self.donation.as_deref().filter(|_| is_alone)
@@ -99,7 +98,6 @@ pub(crate) fn example_of_form() -> Value {
     json!({ "order_token": "eyJhbGciOiJIUzI1NiIsImtpZCI6ImsxIn0.eyJzdG9yZSI6ImRlbW8ifQ.c2lnbmF0dXJl" })
 }
 
-/// GET /v1/checkout/offer: the offer of a product or a donation; without its amount, what the donation takes.
 pub(crate) async fn offer(
     State(app): State<Arc<AppState>>,
     ClientAddress(client): ClientAddress,

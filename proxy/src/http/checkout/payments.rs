@@ -340,7 +340,6 @@ pub(crate) fn describe_refund_address(types: &mut Types) -> Operation {
         .responds::<OrderView>(200, "The order as it stands.", types)
 }
 
-/// An email address, or none for an empty text.
 pub(crate) fn checked(email: Option<String>) -> Result<Option<String>, ApiError> {
     let email = email.filter(|email| !email.is_empty());
     if email.as_deref().is_none_or(looks_like_email) {

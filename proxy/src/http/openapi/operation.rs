@@ -7,7 +7,6 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-/// What opens the address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Auth {
     StoreKey,
@@ -15,7 +14,6 @@ pub(crate) enum Auth {
     None,
 }
 
-/// What is sent to one address with one method, and what comes back.
 #[derive(Clone)]
 pub(crate) struct Operation {
     pub(crate) method: &'static str,
@@ -127,7 +125,6 @@ impl Operation {
         self.takes_json(&schema, example)
     }
 
-    /// The JSON that must be sent, in a shape made by hand.
     pub(crate) fn takes_json(self, schema: &Value, example: &Value) -> Self {
         self.takes_as("application/json", schema, example)
     }
@@ -172,7 +169,6 @@ impl Operation {
         operation
     }
 
-    /// Another type of the content of a response.
     pub(crate) fn or_responds_as(
         mut self,
         status: u16,
@@ -281,7 +277,6 @@ impl Operation {
     }
 }
 
-/// The refusals of one status: the codes that come with it, and nothing else.
 fn refusal(status: u16, codes: &[ErrorCode]) -> Value {
     let words: Vec<&str> = codes.iter().map(|code| code.as_str()).collect();
     let meanings = codes
@@ -321,7 +316,6 @@ fn refusal(status: u16, codes: &[ErrorCode]) -> Value {
 
 // The shapes of what is sent and answered, out of the types that read and write them.
 
-/// Where the document keeps its shapes.
 const PLACE: &str = "/components/schemas";
 
 /// Collects shapes. What is read and what is written differ in what may be absent.
@@ -359,7 +353,6 @@ impl Types {
         json!({ "$ref": format!("#{PLACE}/{name}") })
     }
 
-    /// The members of `T` as parameters of a query.
     pub(crate) fn query<T: JsonSchema>(&mut self) -> Vec<Value> {
         let mut shape = T::json_schema(&mut self.read).to_value();
         replace_widths(&mut shape);

@@ -126,12 +126,10 @@ pub(crate) struct OpenedOrder {
     /// The gateway's page; there while a hosted order can be paid.
     #[serde(skip_serializing_if = "Option::is_none")]
     payment_process_url: Option<String>,
-    /// What to do if the reference names an order that ended without a payment; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<&'static str>,
 }
 
-/// What to do if the reference names an order that ended without a payment.
 const ENDED: &str = "The order of this reference has ended without a payment, and no payment of it can be started: a reference is one \
                      order for ever. To sell the same again, use a new reference, like cart-1234-2. A payment that was already \
                      sent may still arrive, and counts.";
@@ -174,7 +172,6 @@ pub(crate) async fn open_order(
     Ok((created_or_ok(stored.is_new), replayed, Json(opened)))
 }
 
-/// Opens an order; for a hosted one also its session on the gateway's page.
 async fn open_and_prepare(
     app: &Arc<AppState>,
     terms: &NewOrder,

@@ -28,7 +28,6 @@ pub enum Priority {
     Create,
     /// A poll that a callback asked for. Maximum: half of the budget, because callbacks are unsigned.
     Callback,
-    /// A poll of a watched order.
     Watched,
     /// A poll of an order that is not watched. Guaranteed: a fifth of what polling gets, so that a
     /// payment is found after the customer has closed the page.
@@ -62,9 +61,7 @@ pub(super) struct Budget {
     bucket: u64,
     /// The part of the bucket reserved for polling.
     reserve: Reserve,
-    /// What callbacks may still take.
     callbacks: u64,
-    /// What is in the bucket for the unwatched alone.
     unwatched: u64,
     filled_at: Timestamp,
     raised_at: Timestamp,
@@ -229,9 +226,7 @@ const SMALLEST_RESERVE: u64 = 2 * ONE;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Reserve {
     left: u64,
-    /// What callbacks may still take of it.
     callbacks: u64,
-    /// What is in it for the unwatched alone.
     unwatched: u64,
 }
 

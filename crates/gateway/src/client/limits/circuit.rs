@@ -158,7 +158,6 @@ mod tests {
         LimitEvent::CircuitOpened { rest }
     }
 
-    /// Open since second 0.
     fn down() -> Circuit {
         let mut circuit = Circuit::default();
         for n in 1..=5 {

@@ -33,9 +33,7 @@ pub fn retry_after(text: &str, now: Timestamp) -> Option<Duration> {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RetryAfter {
-    /// Nothing is sent before this.
     until: Option<Timestamp>,
-    /// Consecutive 429 responses.
     strikes: u32,
     /// A longer pause was asked for than is kept. It may be a mistake, and payments are found only by
     /// calls: so one call tries each five minutes, until the gateway answers.
@@ -124,12 +122,10 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    /// What is left of the pause, in seconds.
     fn left(pause: &RetryAfter, now: i64) -> u64 {
         pause.left(at(now)).as_secs()
     }
 
-    /// Returns `true` if the pause is reported as excessive.
     fn respond(pause: &mut RetryAfter, now: i64, status: u16, header: Option<&str>) -> bool {
         let excessive = pause.on_response(at(now), pause.capped, status, header);
         excessive.is_some()

@@ -54,7 +54,6 @@ fn response(status: u16, retry_after: Option<&str>, date: Option<&str>) -> Outco
     Outcome::of(Some(response), &result)
 }
 
-/// A 429 that asks for a pause of this number of seconds.
 fn limited(seconds: &str) -> Outcome {
     response(429, Some(seconds), None)
 }

@@ -168,7 +168,6 @@ fn count() -> GatewayAccountStep {
     count_to(Arc::default())
 }
 
-/// Counts in the row, and keeps the number that the last call has found.
 fn count_to(found: Arc<AtomicI64>) -> GatewayAccountStep {
     Arc::new(move |state, _| {
         let number = state.map_or(0, |state| state.parse::<i64>().unwrap());

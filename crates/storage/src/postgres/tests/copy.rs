@@ -12,7 +12,6 @@ use crate::{
 };
 
 struct Copying {
-    /// Removed at the end.
     _folder: TempDir,
     file: String,
     name: String,

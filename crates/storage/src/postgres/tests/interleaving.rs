@@ -18,14 +18,10 @@ enum Step {
     Cancel,
     Poll,
     Deliver,
-    /// The gateway has answered with the invoice of an attempt.
     Confirm,
-    /// The gateway's answer is lost.
     Abandon,
     Expire,
-    /// An operator accepts an underpaid order as paid.
     Accept,
-    /// An operator closes it.
     Close,
     KeepEmail,
     Redeliver,
@@ -171,7 +167,6 @@ async fn happens(storage: PostgresStorage, step: Step, n: u8, other: bool) -> bo
     }
 }
 
-/// Leases the due polls. Returns that of order `n`.
 async fn due_poll(storage: &PostgresStorage, n: u8, second: i64) -> Option<DueAttempt> {
     let (now, until) = (at(second), at(second + 30));
     let due = storage.due_attempts(PollPriority::Unwatched, now, until, 100);
@@ -183,7 +178,6 @@ fn creating(n: u8) -> AttemptId {
     new_attempt(n + 150).id
 }
 
-/// Opens order `n` as two steps need it.
 async fn prepare(storage: &PostgresStorage, steps: [Step; 2], n: u8) {
     storage.awaiting(n).await;
     let has = |wanted: &[Step]| steps.iter().any(|step| wanted.contains(step));
@@ -217,7 +211,6 @@ const WRONG: &str = "SELECT
     + (SELECT count(*) FROM (SELECT order_id FROM events WHERE type = 'order.paid' GROUP BY order_id
        HAVING count(*) > 1) AS paid)";
 
-/// Events that were delivered more than once.
 const TWICE: &str = "SELECT count(*) FROM (SELECT event_id FROM deliveries GROUP BY event_id HAVING count(*) > 1) AS twice";
 
 /// Waits until the other process has ended its step, or waits for a lock that the stopped one holds.
@@ -292,7 +285,6 @@ async fn whatever_meets_at_an_order_credits_once_and_loses_no_event() {
     assert!(stops > 200, "{stops}");
 }
 
-/// Interleaves each pair. Returns how often a process was stopped.
 async fn interleave_all(pairs: &[(Step, Step)]) -> u32 {
     let mut stops = 0;
     for pairs in pairs.chunks(AT_ONCE) {

@@ -141,7 +141,6 @@ fn a_migration_that_breaks_the_version_before_says_so() {
     }
 }
 
-/// A purchase from the order to the delivery of its last event.
 async fn purchase(storage: &PostgresStorage, n: u8, now: i64) {
     storage.awaiting(n).await;
     storage.observe(now, exact("COMPLETED")).await;

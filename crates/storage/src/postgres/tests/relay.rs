@@ -32,7 +32,6 @@ pub(super) struct Relay {
 struct State {
     next_cut: AtomicU8,
     is_stalled: AtomicBool,
-    /// Messages of clients that still pass.
     left: AtomicUsize,
     stopped: Semaphore,
     opened: Semaphore,
@@ -80,7 +79,6 @@ impl Relay {
         self.cut_all.send_replace(());
     }
 
-    /// A store on a database behind the relay.
     pub(super) async fn store(&self, database: &str) -> PostgresStorage {
         let (clock, limits) = (LeaseClock::Caller, PostgresOptions::DEFAULT);
         let url = self.url(database);
@@ -101,7 +99,6 @@ impl Relay {
         self.state.is_stalled.store(true, Ordering::SeqCst);
     }
 
-    /// Returns `true` once the cut has happened.
     pub(super) fn has_cut(&self) -> bool {
         self.state.next_cut.load(Ordering::SeqCst) == 0
     }
@@ -208,7 +205,6 @@ async fn purchase(storage: &PostgresStorage, relay: &Relay, cut: Cut, n: u8) {
     assert!(relay.has_cut());
 }
 
-/// One order after the other, each commit of which loses its connection.
 async fn lose_commits() {
     let database = database();
     let relay = Relay::start().await;

@@ -10,12 +10,10 @@ fn at(second: i64) -> Timestamp {
     at_ms(second * 1000)
 }
 
-/// Ten requests a second, from second 0 on.
 fn ten() -> Budget {
     Budget::new(10, at(0))
 }
 
-/// How many of a priority are let go at once.
 fn taken(budget: &mut Budget, now: Timestamp, priority: Priority) -> usize {
     let room = budget.available(now, &[], priority);
     let count = (0..1000)
