@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::future::poll_fn;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub(crate) struct ConnectionLimits {
 #[derive(Debug)]
 pub(crate) struct Slots {
     all: usize,
-    per_address: AtomicUsize,
+    per_address: usize,
     began: Instant,
     state: Mutex<State>,
     /// A connection has ended, or one may wait for a request.
@@ -99,16 +99,11 @@ impl Slots {
     pub(crate) fn new(limits: ConnectionLimits) -> Arc<Self> {
         Arc::new(Self {
             all: limits.all,
-            per_address: AtomicUsize::new(limits.per_address),
+            per_address: limits.per_address,
             began: Instant::now(),
             state: Mutex::default(),
             freed: Notify::new(),
         })
-    }
-
-    /// Changes how many connections an address may have. Those that it has stay open.
-    pub(crate) fn set_per_address(&self, per_address: usize) {
-        self.per_address.store(per_address, Ordering::Relaxed);
     }
 
     pub(crate) fn counts(&self) -> ConnectionCounts {
@@ -134,7 +129,7 @@ impl Slots {
                 let of_address = address.map_or(0, |address| {
                     state.per_address.get(&address).copied().unwrap_or(0)
                 });
-                if of_address >= self.per_address.load(Ordering::Relaxed) {
+                if of_address >= self.per_address {
                     state.rejected += 1;
                     self.log_overload(&mut state);
                     return None;
@@ -210,7 +205,7 @@ impl Slots {
         tracing::warn!(
             open = state.open.len(),
             limit = self.all,
-            limit_per_ip = self.per_address.load(Ordering::Relaxed),
+            limit_per_ip = self.per_address,
             closed = state.closed_for_room,
             rejected = state.rejected,
             "too many connections: those that wait for a request are closed, and an address with too many gets no more. \

@@ -52,12 +52,8 @@ impl AppState {
             return Err(not_set("gateway.api_key", &error.to_string()));
         }
         next.generation = current.generation + 1;
-        let limit = &next.rate_limit;
         self.choice_limit
-            .set_per_minute(limit.orders_per_minute_per_ip);
-        if let Some(slots) = self.public_slots.get() {
-            slots.set_per_address(limit.connections_per_ip);
-        }
+            .set_per_minute(next.rate_limit.orders_per_minute_per_ip);
         self.prices.set_lifetime(next.gateway.quote_ttl);
         self.metrics.add_stores(&next.stores);
         for Problem { key, message } in &next.warnings {

@@ -23,6 +23,9 @@ use crate::workers::replanning::{self, Replanning};
 use crate::workers::{self, change_exchange, payment_poller, storage_monitor, webhook_dispatcher};
 
 /// The sockets, bound by the caller, who knows the ports.
+/// Connections that one address may have at once: a browser has up to six to a host, and many customers may share an address.
+const CONNECTIONS_PER_ADDRESS: usize = 200;
+
 #[derive(Debug)]
 pub struct Listeners {
     pub public: TcpListener,
@@ -59,7 +62,7 @@ pub async fn run(
     let counting = core.app.clone();
     let slots = Slots::new(ConnectionLimits {
         all: listeners.public_connections,
-        per_address: core.app.config().rate_limit.connections_per_ip,
+        per_address: CONNECTIONS_PER_ADDRESS,
     });
     let public_slots = core.app.public_slots.get_or_init(|| slots);
     let public = Server {

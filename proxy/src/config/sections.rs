@@ -116,10 +116,6 @@ pub(crate) struct RateLimit {
     /// addresses that are not among the `trusted_proxies` are not counted: every customer may come from there.
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) orders_per_minute_per_ip: u32,
-    /// Connections that one address may have at once, 8 to 10000. Loopback and private addresses and the
-    /// `trusted_proxies` are not counted.
-    #[schemars(range(min = 8, max = 10_000))]
-    pub(crate) connections_per_ip: usize,
     /// Event streams that one order may have at once, 1 to 10000: each open page has one.
     #[schemars(range(min = 1, max = 10_000))]
     pub(crate) streams_per_order: usize,
@@ -130,8 +126,6 @@ impl Default for RateLimit {
         Self {
             // A customer chooses once or twice; an office behind one address chooses some more.
             orders_per_minute_per_ip: 30,
-            // A browser has up to six connections to a host, and many customers may share an address.
-            connections_per_ip: 200,
             // A customer has a handful of pages.
             streams_per_order: 16,
         }

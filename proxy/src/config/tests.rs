@@ -159,8 +159,6 @@ database.connections
     [gateway] => database.connections = 1\n[gateway] | database.connections = 501\n[gateway]
 rate_limit.orders_per_minute_per_ip
     [gateway] => rate_limit.orders_per_minute_per_ip = 0\n[gateway]
-rate_limit.connections_per_ip
-    [gateway] => rate_limit.connections_per_ip = 7\n[gateway]
 rate_limit.streams_per_order
     [gateway] => rate_limit.streams_per_order = 10001\n[gateway]
 tracing.sample_ratio
