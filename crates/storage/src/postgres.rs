@@ -51,7 +51,6 @@ mod dialect;
 mod open;
 mod options;
 mod shared;
-mod statements;
 #[cfg(test)]
 pub(crate) mod tests;
 mod transaction;

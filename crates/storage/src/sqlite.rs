@@ -24,7 +24,6 @@ mod backup;
 mod dialect;
 mod file;
 mod open;
-mod statements;
 #[cfg(test)]
 mod tests;
 mod writer;

@@ -3,7 +3,6 @@
 use super::*;
 
 mod attempts;
-mod callbacks;
 mod database;
 mod decisions;
 mod deliveries;

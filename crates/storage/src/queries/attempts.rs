@@ -8,7 +8,7 @@ use florin_orders::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use super::dialect::{Connection, Store, Transaction, statements};
+use super::dialect::{self, Connection, Store, Transaction};
 use super::orders::{lock, locked, save_change};
 use super::polls;
 use crate::limits::{BATCH, MAX_ATTEMPTS_PER_MINUTE, milliseconds};
@@ -97,7 +97,7 @@ impl AttemptStorage for Store {
     async fn abandon_stale_attempts(&self, begun_before: Timestamp, now: Timestamp) -> Result<u64> {
         let (clock, age) = (self.holder.clock(now), now.duration_since(begun_before));
         transaction!(self, Repeat, [], |tx| async {
-            let stale: Vec<String> = sqlx::query_scalar(statements::STALE_ATTEMPTS)
+            let stale: Vec<String> = sqlx::query_scalar(dialect::STALE_ATTEMPTS)
                 .bind(clock)
                 .bind(milliseconds(age))
                 .bind(i64::from(BATCH))
@@ -138,7 +138,7 @@ async fn insert(
     let figure = |read: fn(&Amounts<Amount>) -> Amount| {
         custom.map(|custom| read(&custom.requested.amounts).to_string())
     };
-    let inserted = sqlx::query(statements::INSERT_ATTEMPT)
+    let inserted = sqlx::query(dialect::INSERT_ATTEMPT)
         .bind(terms.id.as_str())
         .bind(order_id.as_str())
         .bind(<&str>::from(terms.flow()))

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use florin_orders::{DeliveryId, EndpointHash, Event, EventId, StoreId, WebhookId};
 use jiff::Timestamp;
 
-use super::dialect::{self, Connection, Store, Transaction, statements};
+use super::dialect::{self, Connection, Store, Transaction};
 use super::outbox;
 use crate::limits::{
     Lease, MAX_DELIVERIES_PER_WEBHOOK, MONEY, OTHER, PROBE_INTERVAL, RESERVED_FOR_MONEY,
@@ -201,7 +201,7 @@ async fn due(
         return Ok(Vec::new());
     }
     let (accepted_at, probe_at) = outbox::lock_endpoint(tx, endpoint).await?;
-    let in_progress: i64 = sqlx::query_scalar(statements::DELIVERIES_IN_PROGRESS)
+    let in_progress: i64 = sqlx::query_scalar(dialect::DELIVERIES_IN_PROGRESS)
         .bind(endpoint.store.as_str())
         .bind(lease.clock)
         .bind(endpoint.webhook.as_str())
@@ -348,7 +348,7 @@ async fn lock_order_of(tx: &mut Connection, event: &EventId) -> Result<Option<(S
             .fetch_optional(&mut *tx)
             .await?;
     if let Some((order, _)) = &place {
-        sqlx::query(statements::LOCK_ORDER)
+        sqlx::query(dialect::LOCK_ORDER)
             .bind(order)
             .execute(tx)
             .await?;

@@ -8,7 +8,7 @@ use florin_orders::{OrderId, Snapshot, TokenHash};
 use jiff::{SignedDuration, Timestamp};
 use sqlx::Row as _;
 
-use super::dialect::{Connection, Row, Store, statements};
+use super::dialect::{self, Connection, Row, Store};
 use super::orders;
 use crate::limits::BATCH;
 use crate::rows::{self, Record as _, Time, without_nul};
@@ -139,7 +139,7 @@ impl ExpiringStorage for Store {
         let lease = self.holder.lease(now, lease_until);
         transaction!(self, Repeat, [lease], |tx| async {
             // kept_until names the claim: two claims of one request never have the same.
-            let acquired: Option<bool> = sqlx::query_scalar(statements::CLAIM_REQUEST)
+            let acquired: Option<bool> = sqlx::query_scalar(dialect::CLAIM_REQUEST)
                 .bind(request.0.as_slice())
                 .bind(fingerprint.0.as_slice())
                 .bind(Time(lease.until))
@@ -220,7 +220,7 @@ impl ExpiringStorage for Store {
     async fn delete_expired_requests(&self, now: Timestamp) -> Result<u64> {
         let clock = self.holder.clock(now);
         transaction!(self, Repeat, [], |tx| async {
-            let deleted = sqlx::query(statements::DELETE_EXPIRED_REQUESTS)
+            let deleted = sqlx::query(dialect::DELETE_EXPIRED_REQUESTS)
                 .bind(Time(now))
                 .bind(clock)
                 .bind(i64::from(BATCH));
@@ -316,7 +316,7 @@ impl ExpiringStorage for Store {
     async fn keep_static_files(&self, files: &[StaticFile], now: Timestamp) -> Result<()> {
         let (files, clock): (Arc<[StaticFile]>, _) = (files.into(), self.holder.clock(now));
         transaction!(self, Repeat, [files], |tx| async {
-            let Time(now) = sqlx::query_scalar(statements::PRESENT)
+            let Time(now) = sqlx::query_scalar(dialect::PRESENT)
                 .bind(clock)
                 .fetch_one(&mut **tx)
                 .await?;

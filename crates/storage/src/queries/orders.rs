@@ -7,7 +7,7 @@ use florin_orders::{
 };
 use jiff::Timestamp;
 
-use super::dialect::{Connection, Row, Store, Transaction, statements};
+use super::dialect::{self, Connection, Row, Store, Transaction};
 use super::outbox::append;
 use crate::limits::BATCH;
 use crate::rows::{self, Record as _, Time, without_nul};
@@ -98,7 +98,7 @@ impl Storage for Store {
 
     async fn expire_orders(&self, now: Timestamp) -> Result<Vec<OrderId>> {
         transaction!(self, Fail, [], |tx| async {
-            let due: Vec<String> = sqlx::query_scalar(statements::EXPIRED_ORDERS)
+            let due: Vec<String> = sqlx::query_scalar(dialect::EXPIRED_ORDERS)
                 .bind(Time(now))
                 .bind(i64::from(BATCH))
                 .fetch_all(&mut **tx)
@@ -314,7 +314,7 @@ async fn refunds(connection: &mut Connection, order: &Row) -> Result<Vec<Refund>
 /// Locks an order until the transaction ends: the first statement of every transaction that writes it. Returns `false` for
 /// an unknown order.
 pub(super) async fn lock(tx: &mut Connection, id: &OrderId) -> Result<bool> {
-    let locked: Option<bool> = sqlx::query_scalar(statements::LOCK_ORDER)
+    let locked: Option<bool> = sqlx::query_scalar(dialect::LOCK_ORDER)
         .bind(id.as_str())
         .fetch_optional(tx)
         .await?;
@@ -323,7 +323,7 @@ pub(super) async fn lock(tx: &mut Connection, id: &OrderId) -> Result<bool> {
 
 /// An order with its attempts, locked until the transaction ends; `None` for an unknown order.
 pub(super) async fn locked(tx: &mut Connection, id: &OrderId) -> Result<Option<Aggregate>> {
-    with_attempts(tx, id, statements::LOCKED_ORDER).await
+    with_attempts(tx, id, dialect::LOCKED_ORDER).await
 }
 
 pub(super) async fn aggregate(

@@ -8,7 +8,7 @@
 use florin_orders::{EventId, EventType, Order, OrderRecord, Snapshot, WebhookId};
 use jiff::Timestamp;
 
-use super::dialect::{self, Connection, statements};
+use super::dialect::{self, Connection};
 use crate::limits::{MONEY, OTHER, RESTART_BATCH};
 use crate::rows::Time;
 use crate::{Delivery, Endpoint, Result};
@@ -109,7 +109,7 @@ pub(super) async fn make_due(
     limit: i64,
     now: Timestamp,
 ) -> Result<bool> {
-    let made_due = sqlx::query(statements::MAKE_DUE_EARLY)
+    let made_due = sqlx::query(dialect::MAKE_DUE_EARLY)
         .bind(Time(now))
         .bind(accepts)
         .bind(endpoint.store.as_str())

@@ -6,7 +6,7 @@ use florin_orders::{
 };
 use jiff::{SignedDuration, Timestamp};
 
-use super::dialect::{self, Connection, Row, Store, statements};
+use super::dialect::{self, Connection, Row, Store};
 use super::{observe, orders};
 use crate::limits::milliseconds;
 use crate::rows::{self, Record as _, Time};
@@ -25,7 +25,7 @@ impl Store {
         // The response to a poll whose lease has expired reschedules the next poll: only a poll that is due before the
         // end of the lease is kept.
         let poll: Option<(String, Time)> = read!(self, |reader| async {
-            let poll = sqlx::query_as(statements::POLL_FOR_CALLBACK)
+            let poll = sqlx::query_as(dialect::POLL_FOR_CALLBACK)
                 .bind(Time(at))
                 .bind(invoice.as_str())
                 .bind(pause_ms)
@@ -63,7 +63,7 @@ impl PollStorage for Store {
     ) -> Result<Vec<DueAttempt>> {
         let lease = self.holder.lease(now, lease_until);
         transaction!(self, Fail, [lease], |tx| async {
-            let leased = sqlx::query(statements::LEASE_POLLS)
+            let leased = sqlx::query(dialect::LEASE_POLLS)
                 .bind(<&str>::from(priority))
                 .bind(Time(lease.now))
                 .bind(Time(lease.until))
@@ -85,7 +85,7 @@ impl PollStorage for Store {
         now: Timestamp,
     ) -> Result<bool> {
         transaction!(self, Repeat, [order], |tx| async {
-            let scheduled = sqlx::query(statements::SCHEDULE_POLL)
+            let scheduled = sqlx::query(dialect::SCHEDULE_POLL)
                 .bind(Time(now))
                 .bind(milliseconds(pause))
                 .bind(order.as_str())
@@ -103,7 +103,7 @@ impl PollStorage for Store {
     ) -> Result<bool> {
         transaction!(self, Repeat, [order], |tx| async {
             orders::lock(tx, &order).await?;
-            let scheduled = sqlx::query(statements::SCHEDULE_POLLS_OF_ORDER)
+            let scheduled = sqlx::query(dialect::SCHEDULE_POLLS_OF_ORDER)
                 .bind(Time(now))
                 .bind(milliseconds(pause))
                 .bind(order.as_str())
