@@ -55,10 +55,7 @@ pub struct NewAccountState {
 /// The database did not answer as it should.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct AccountRowError(
-    /// The reason, for the operator.
-    pub String,
-);
+pub struct AccountRowError(pub String);
 
 /// The row of an account that one process uses alone.
 pub(super) struct MemoryRow {

@@ -48,10 +48,7 @@ pub enum CallError {
     },
     /// A status from 500 to 599. The gateway may have executed the request.
     #[error("the gateway failed with status {status}")]
-    Broken {
-        /// The status.
-        status: u16,
-    },
+    Broken { status: u16 },
 }
 
 /// What is wrong with a response, or with its absence.
