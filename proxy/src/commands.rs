@@ -6,7 +6,6 @@ pub(crate) mod gateway;
 pub(crate) mod init;
 pub(crate) mod operator;
 pub(crate) mod secrets;
-pub(crate) mod settlements;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -4,7 +4,6 @@
 //! the checks. All checks run, and every problem is reported at once.
 
 pub(crate) mod catalog;
-mod deposit_keys;
 mod effective_settings;
 pub(crate) mod gateway;
 mod reference;

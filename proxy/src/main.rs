@@ -79,7 +79,7 @@ enum Command {
     /// Lists and shows the orders of a running proxy, and decides about them, as an operator.
     Orders(Operate<operator::Orders>),
     /// Reports what a store was paid and has refunded in days of its time zone, with totals, as an operator.
-    Settlements(commands::settlements::Settlements),
+    Settlements(operator::Settlements),
     /// Lists what a running proxy has sent to the stores, and sends it again, as an operator.
     Deliveries(Operate<operator::Deliveries>),
     /// Tests the stores' endpoints from a running proxy, as an operator.
@@ -149,9 +149,7 @@ fn main() -> ExitCode {
             ended(operator_client::health(&health, admin_listen, json))
         }
         Some(Command::Orders(orders)) => ended(orders.run(file, json)),
-        Some(Command::Settlements(settlements)) => {
-            ended(commands::settlements::run(settlements, file, json))
-        }
+        Some(Command::Settlements(settlements)) => ended(settlements.run(file, json)),
         Some(Command::Deliveries(deliveries)) => ended(deliveries.run(file, json)),
         Some(Command::Webhooks(webhooks)) => ended(webhooks.run(file, json)),
         Some(Command::CheckConfig(check)) => {
@@ -217,10 +215,9 @@ fn serve(config: Config, file: Option<&Path>) -> anyhow::Result<()> {
         let shutdown = CancellationToken::new();
         end_on_signals(shutdown.clone())?;
         let reloads = reload_on_signals(file)?;
-        let open_files = florin_proxy::open_files::raise_limit()?;
+        let open_files = florin_proxy::raise_open_files()?;
         let webhooks = config.stores.iter().map(|store| store.webhooks.len());
-        let public_connections =
-            florin_proxy::open_files::public_connections(open_files, webhooks.sum());
+        let public_connections = florin_proxy::public_connections(open_files, webhooks.sum());
         let listeners = Listeners {
             public_connections,
             public: bind(config.listen, "listen").await?,

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use axum::Router;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -16,21 +18,20 @@ use crate::connection_slots::{ConnectionLimits, Slots};
 use crate::http::connections::{Server, Timeouts, serve};
 use crate::http::middleware::counted_address;
 use crate::http::router::routes;
-use crate::open_files::ADMIN_CONNECTIONS;
 use crate::staff::staff_routes;
 use crate::state::{AppState, Dependencies};
 use crate::workers::replanning::{self, Replanning};
 use crate::workers::{self, change_exchange, payment_poller, storage_monitor, webhook_dispatcher};
 
-/// The sockets, bound by the caller, who knows the ports.
 /// Connections that one address may have at once: a browser has up to six to a host, and many customers may share an address.
 const CONNECTIONS_PER_ADDRESS: usize = 200;
 
+/// The sockets, bound by the caller, who knows the ports.
 #[derive(Debug)]
 pub struct Listeners {
     pub public: TcpListener,
     pub admin: TcpListener,
-    /// How many connections the public listener may hold. See [`crate::open_files`].
+    /// How many connections the public listener may hold. See [`public_connections`].
     pub public_connections: usize,
 }
 
@@ -193,5 +194,71 @@ impl Core {
     /// One step of the cleanup: abandons stale attempts and expires orders.
     pub async fn clean_up(&self) {
         workers::clean_up_once(&self.app).await;
+    }
+}
+
+/// Enough for [`MAX_CONNECTIONS`]; some systems have no upper limit.
+const OPEN_FILES: u64 = 65_536;
+/// For the database, the gateway, the listeners and the log.
+const RESERVED_FILES: u64 = 128;
+/// For the deliveries in flight to one webhook, and the lookup of its host name.
+const RESERVED_FILES_PER_WEBHOOK: u64 = 8;
+const ADMIN_CONNECTIONS: usize = 64;
+/// The connections of the public listener. One takes about 20 KiB while it waits for a request.
+const MAX_CONNECTIONS: u64 = 16_384;
+
+/// Raises the soft limit of the files that the process may open, sockets included, to the hard one. Returns the limit in force.
+///
+/// # Errors
+/// If the system refuses to raise the limit.
+pub fn raise_open_files() -> anyhow::Result<u64> {
+    let mut limit = getrlimit(Resource::Nofile);
+    let allowed = limit.maximum.unwrap_or(OPEN_FILES).min(OPEN_FILES);
+    let current = limit.current.unwrap_or(u64::MAX);
+    if current >= allowed {
+        return Ok(current);
+    }
+    limit.current = Some(allowed);
+    setrlimit(Resource::Nofile, limit)
+        .with_context(|| format!("cannot raise the limit of open files to {allowed}"))?;
+    Ok(allowed)
+}
+
+/// Returns how many connections the public listener may hold, so that enough files are left for everything else.
+pub fn public_connections(open_files: u64, webhooks: usize) -> usize {
+    let webhooks = u64::try_from(webhooks).unwrap_or(u64::MAX);
+    let admin = u64::try_from(ADMIN_CONNECTIONS).unwrap_or(u64::MAX);
+    let reserved = webhooks
+        .saturating_mul(RESERVED_FILES_PER_WEBHOOK)
+        .saturating_add(RESERVED_FILES + admin);
+    let left = open_files.saturating_sub(reserved).max(open_files / 4);
+    usize::try_from(left.min(MAX_CONNECTIONS)).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_reserved_for_everything_but_customers() {
+        for (files, stores, connections) in [
+            (1_024, 1, 824),
+            (1_024, 10, 752),
+            (65_536, 1, 16_384),
+            // A low limit leaves some.
+            (256, 1, 64),
+            (1_024, usize::MAX, 256),
+        ] {
+            assert_eq!(public_connections(files, stores), connections);
+        }
+    }
+
+    #[test]
+    fn the_limit_is_raised_to_the_highest_allowed() {
+        let raised = raise_open_files().unwrap();
+        let limit = getrlimit(Resource::Nofile);
+        assert_eq!(limit.current.unwrap_or(u64::MAX), raised);
+        let allowed = limit.maximum.unwrap_or(OPEN_FILES);
+        assert!(raised >= allowed.min(OPEN_FILES), "{raised} of {allowed}");
     }
 }

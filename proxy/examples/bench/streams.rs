@@ -109,7 +109,7 @@ fn change(proxy: SocketAddr, token: &str, number: usize) -> String {
 
 /// Returns the number of streams that is measured: that of the promise, or as many as this process may have.
 fn possible() -> anyhow::Result<usize> {
-    let files = florin_proxy::open_files::raise_limit()?;
+    let files = florin_proxy::raise_open_files()?;
     let streams = STREAMS.min(usize::try_from(files.saturating_sub(OTHER_FILES))?);
     if streams < STREAMS {
         println!("  this system allows {files} open files, and no more than {streams} streams");

@@ -1,4 +1,4 @@
-//! `florin-proxy orders`, `deliveries` and `webhooks`: what an operator sees and does from a terminal.
+//! `florin-proxy orders`, `deliveries`, `webhooks` and `settlements`: what an operator sees and does from a terminal.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -248,7 +248,7 @@ const ATTEMPT: &str = "id begun_at crypto_code state requested/0 invoice/id invo
                        invoice/transaction_hash";
 
 /// A member as text, by its JSON pointer; empty if it is absent or null. A list is its elements, and a cause is its title.
-pub(crate) fn text(record: &Value, member: &str) -> String {
+fn text(record: &Value, member: &str) -> String {
     fn of(value: &Value) -> String {
         match value {
             Value::Null => String::new(),
@@ -265,7 +265,7 @@ pub(crate) fn text(record: &Value, member: &str) -> String {
 }
 
 /// A line for each record, with its members in columns. A column that is empty everywhere is left out.
-pub(crate) fn table(indent: &str, records: &[&Value], members: &str) -> String {
+fn table(indent: &str, records: &[&Value], members: &str) -> String {
     let mut columns = Vec::new();
     for member in members.split_whitespace() {
         let column: Vec<String> = records.iter().map(|it| text(it, member)).collect();
@@ -298,7 +298,7 @@ fn facts(record: &Value, members: &str) -> String {
     facts
 }
 
-pub(crate) fn elements<'a>(record: &'a Value, name: &str) -> Vec<&'a Value> {
+fn elements<'a>(record: &'a Value, name: &str) -> Vec<&'a Value> {
     record[name].as_array().into_iter().flatten().collect()
 }
 
@@ -369,4 +369,72 @@ fn decisions(order: &Value) -> String {
         )
     });
     decisions.collect()
+}
+
+/// A report of a running proxy.
+#[derive(Args)]
+pub(crate) struct Settlements {
+    #[command(flatten)]
+    connection: Connection,
+    #[command(flatten)]
+    query: SettlementQuery,
+    /// Prints all lines as CSV
+    #[arg(long)]
+    csv: bool,
+}
+
+#[derive(Args, Serialize)]
+struct SettlementQuery {
+    /// The store; may be left out if there is one
+    #[arg(long, value_name = "ID")]
+    store: Option<String>,
+    /// A day in the store's time zone, like 2026-11-23; today if no days are named
+    #[arg(long, value_name = "DAY", conflicts_with_all = ["month", "from", "to"])]
+    day: Option<String>,
+    /// A month, like 2026-11
+    #[arg(long, value_name = "MONTH", conflicts_with_all = ["from", "to"])]
+    month: Option<String>,
+    /// The first day
+    #[arg(long, value_name = "DAY", requires = "to")]
+    from: Option<String>,
+    /// The last day
+    #[arg(long, value_name = "DAY", requires = "from")]
+    to: Option<String>,
+    #[arg(skip)]
+    format: Option<&'static str>,
+}
+
+impl Settlements {
+    pub(crate) fn run(mut self, config: Option<&Path>, json: bool) -> anyhow::Result<()> {
+        let client = OperatorClient::new(&self.connection, config, &variables())?;
+        self.query.format = self.csv.then_some("csv");
+        let report = client.get(&["settlements"], &self.query)?;
+        if self.csv {
+            print!("{}", report.text);
+            return Ok(());
+        }
+        if json {
+            print(&report.text);
+            return Ok(());
+        }
+        let report = report.value;
+        let [from, to, zone] = ["from", "to", "time_zone"].map(|name| text(&report, name));
+        let mut printed = format!("{from} to {to}, {zone}\n");
+        for (name, members) in [
+            ("totals", "name network payments received refunded net"),
+            ("currencies", "name payments received refunded net"),
+            (
+                "lines",
+                "at kind reference amount currency amount_in_crypto asset network order",
+            ),
+        ] {
+            printed.push('\n');
+            printed.push_str(&table("  ", &elements(&report, name), members));
+        }
+        print(&printed);
+        if !report["next"].is_null() {
+            eprintln!("These are the first lines: --csv prints all.");
+        }
+        Ok(())
+    }
 }

@@ -12,8 +12,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 use url::{Host, Url};
 
-use crate::config::deposit_keys::unchecked_page;
 use crate::config::effective_settings::Setting;
+use crate::config::gateway::unchecked_page;
 use crate::config::gateway::{Gateway, GatewayTable, gateway};
 use crate::config::secrets::TokenKey;
 use crate::config::sections::{

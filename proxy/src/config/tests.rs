@@ -3,7 +3,6 @@ use std::collections::BTreeMap;
 use florin_address::{DepositKey, Network};
 use florin_checkout_api::Environment;
 use florin_money::Asset;
-use secrecy::ExposeSecret as _;
 
 use super::*;
 
@@ -41,7 +40,7 @@ const ACCOUNT: &str = "vpub5Y6cjg78GGuNLsaPhmYsiw4gYX3HoQiRBiSwDaBXKUafCt9bNwWQi
 
 const SERVER: &str = "postgres://florin:pw@127.0.0.1/florin";
 
-fn loaded(text: &str, variables: &[(&str, &str)]) -> Result<Config, Problems> {
+pub(crate) fn loaded(text: &str, variables: &[(&str, &str)]) -> Result<Config, Problems> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), text).unwrap();
     let variables = variables
@@ -478,5 +477,3 @@ fn pictures_are_on_the_hosts_that_the_operator_names() {
     let refused = refused.unwrap_err();
     assert!(refused.contains("https://evil.example") && refused.contains("image_origins"));
 }
-
-mod variables;

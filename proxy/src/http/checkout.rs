@@ -32,12 +32,12 @@ use crate::http::middleware::require_listed_origin;
 use crate::http::openapi::CHECKOUT;
 use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::http::static_files::holds_tag;
+use crate::log::RequestId;
 use crate::orders::changes::Subscription;
-use crate::orders::open::issue_client_token;
+use crate::orders::issue_client_token;
 use crate::payments::rendered_view::RenderedView;
 use crate::payments::view::{ViewContext, view};
 use crate::rate_limit::{Key, RateLimit, network};
-use crate::request_ids::RequestId;
 use crate::state::AppState;
 
 const SHARED_ADDRESS_LOG: Duration = Duration::from_hours(1);

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use self::failure::Failure;
 use crate::auth::order_token::OrderTokenError;
-use crate::orders::open::{OpenOrderError, PriceError};
+use crate::orders::{OpenOrderError, PriceError};
 use crate::payments::error::PaymentError;
 use crate::settlements::ReportError;
 

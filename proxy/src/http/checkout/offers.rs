@@ -22,7 +22,7 @@ use crate::http::error::ApiError;
 use crate::http::middleware::ClientAddress;
 use crate::http::openapi::CHECKOUT;
 use crate::http::openapi::operation::{Auth, Operation, Types};
-use crate::orders::open::declared_donation;
+use crate::orders::declared_donation;
 use crate::payments::view::store_view;
 use crate::payments::{offers, payable};
 use crate::rate_limit::network;

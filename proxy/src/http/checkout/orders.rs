@@ -64,7 +64,7 @@ pub(crate) async fn open(
         if let Some(choice) = &choice {
             check_choice(&app, &terms, choice).await?;
         }
-        let opening = orders::open::open(&app, &terms).await?;
+        let opening = orders::open(&app, &terms).await?;
         let mut snapshot = opening.snapshot;
         let mut refusal = None;
         if let Some(choice) = &choice {

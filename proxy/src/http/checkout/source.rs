@@ -11,7 +11,7 @@ use crate::config::{Config, Store};
 use crate::http::error::ApiError;
 use crate::http::middleware::require_listed_origin;
 use crate::orders;
-use crate::orders::open::PriceError;
+use crate::orders::PriceError;
 
 pub(crate) enum VerifiedRequest<'a> {
     Product {
@@ -103,12 +103,12 @@ impl<'a> VerifiedRequest<'a> {
     ) -> Result<NewOrder, PriceError> {
         match self {
             Self::Product { sku, quantity, .. } => {
-                orders::open::product(store, reference, &sku, quantity, now)
+                orders::product(store, reference, &sku, quantity, now)
             }
             Self::Donation { id, amount, .. } => {
-                orders::open::donation(store, reference, &id, &amount, now)
+                orders::donation(store, reference, &id, &amount, now)
             }
-            Self::Signed { claims, .. } => Ok(orders::open::order_token(store, claims, now)),
+            Self::Signed { claims, .. } => Ok(orders::order_token(store, claims, now)),
         }
     }
 }

@@ -10,7 +10,7 @@ use florin_storage::StorageError;
 use serde_json::{Value, json};
 
 use super::ApiError;
-use crate::orders::open::{OpenOrderError, PriceError};
+use crate::orders::{OpenOrderError, PriceError};
 use crate::payments::error::{MissingForHosted, PaymentError};
 
 pub(super) struct Failure {

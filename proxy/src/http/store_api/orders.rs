@@ -27,8 +27,8 @@ use crate::http::openapi::ORDERS;
 use crate::http::openapi::operation::{Auth, Operation, Types};
 use crate::http::store_api::{AuthenticatedStore, DEFAULT_PAGE, MAX_PAGE, order_id, page_size};
 use crate::orders;
+use crate::orders::Opening;
 use crate::orders::lines::{self, Line, MAX_LINES};
-use crate::orders::open::Opening;
 use crate::payments::error::PaymentError;
 use crate::payments::open::{HostedNeeds, PaymentMethod};
 use crate::payments::{self, view};
@@ -181,7 +181,7 @@ async fn open_and_prepare(
         mut snapshot,
         is_new,
         token,
-    } = orders::open::open(app, terms).await?;
+    } = orders::open(app, terms).await?;
     if terms.flow == Flow::Hosted && snapshot.order.takes_attempts(app.now()) {
         payments::open::open(app, &snapshot, PaymentMethod::HostedPage, None).await?;
         snapshot = reload(app, &snapshot).await?;
