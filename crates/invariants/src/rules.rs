@@ -5,7 +5,6 @@ mod deliveries;
 mod events;
 mod files;
 mod invoices;
-mod polling;
 mod restores;
 #[cfg(test)]
 mod tests;
@@ -40,7 +39,7 @@ const DATABASE: [Rule; 16] = [
     deliveries::outbox_in_order,
     deliveries::in_order,
     invoices::row_is_invoice,
-    polling::newest_response_counts,
+    invoices::newest_response_counts,
 ];
 
 /// Rules that hold between any two commits, over all databases.
@@ -52,8 +51,8 @@ const RUNNING: [Rule; 12] = [
     invoices::requested_once,
     invoices::requests_the_price,
     invoices::paid_is_held,
-    polling::still_polled,
-    polling::pauses_kept,
+    invoices::still_polled,
+    invoices::pauses_kept,
     restores::backup_is_complete,
     restores::backup_is_kept,
     restores::id_has_one_content,
@@ -68,7 +67,7 @@ const DRAINED: [Rule; 10] = [
     deliveries::outbox_is_settled,
     deliveries::event_is_accepted,
     invoices::lost_is_explained,
-    polling::nothing_half_made,
+    invoices::nothing_half_made,
     files::file_is_sound,
     files::no_token_in_clear,
 ];

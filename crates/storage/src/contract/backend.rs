@@ -12,7 +12,7 @@ use syn::{Expr, Token};
 use tempfile::TempDir;
 
 use super::ByNumber as _;
-use crate::postgres::tests::server::{database, pooler, server};
+use crate::postgres::tests::{database, pooler, server};
 use crate::{LeaseClock, PostgresOptions, PostgresStorage, Result, SqliteStorage, Storage};
 
 type Store = Arc<dyn Storage>;

@@ -1,7 +1,6 @@
 //! Opening a database: only the command changes its schema, and a program runs with its schema and the next, while proxies are
 //! replaced one after the other.
 
-use super::server::new_name;
 use super::*;
 
 async fn refused(database: &str) -> String {

@@ -1,7 +1,6 @@
 //! Stores behind a PgBouncer in transaction mode. The contract holds there as well: `crate::contract`.
 
 use super::relay::{Cut, Relay};
-use super::server::{new_name, pooler};
 use super::*;
 use crate::PostgresOptions;
 
