@@ -55,22 +55,13 @@ const LEASE_MARGIN: Duration = Duration::from_secs(5);
 #[async_trait]
 pub trait PaymentGateway: Send + Sync {
     /// GET /prices. Repeated when it fails.
-    ///
-    /// # Errors
-    /// [`CallError`]
     async fn prices(&self) -> Result<Prices, CallError>;
 
     /// POST /invoice. Executed at most once, and sent again only after a 401: see [`CallError::definitely_not_executed`] before opening another.
-    ///
-    /// # Errors
-    /// [`CallError`]
     async fn create_invoice(&self, request: &InvoiceRequest) -> Result<Invoice, CallError>;
 
     /// GET /invoice. Retried when it fails. Concurrent lookups of the same invoice share one
     /// request. The caller checks that the response is about this invoice.
-    ///
-    /// # Errors
-    /// [`CallError`]
     async fn invoice(
         &self,
         invoice_id: &InvoiceId,
@@ -79,22 +70,13 @@ pub trait PaymentGateway: Send + Sync {
 
     /// POST /confirm. Repeated when it fails. `Assumed:` saying twice that the customer has paid changes nothing; a
     /// refusal of the second time would disprove it.
-    ///
-    /// # Errors
-    /// [`CallError`]
     async fn confirm(&self, request: &ConfirmRequest) -> Result<Confirmed, CallError>;
 
     /// POST /checkout. Executed at most once, and sent again only after a 401.
-    ///
-    /// # Errors
-    /// [`CallError`]
     async fn checkout(&self, request: &CheckoutRequest) -> Result<HostedSession, CallError>;
 
     /// Any endpoint; returns the response body unchanged: valid JSON. Reads are retried when they
     /// fail; writes are executed at most once, and sent again only after a 401.
-    ///
-    /// # Errors
-    /// [`CallError`]
     async fn forward(&self, request: &RawRequest) -> Result<String, CallError>;
 
     /// The number of calls of a priority that would be sent now.

@@ -100,9 +100,6 @@ pub trait SharedStorage: fmt::Debug + Send + Sync {
     }
 
     /// The schema and the clock of the database's server; `None` for a file.
-    ///
-    /// # Errors
-    /// [`StorageError`](crate::StorageError)
     async fn server_state(&self) -> Result<Option<ServerState>> {
         Ok(None)
     }

@@ -16,9 +16,6 @@ use super::{CallError, Clock};
 #[async_trait]
 pub trait AccountRow: Send + Sync {
     /// Reads the row without a lock.
-    ///
-    /// # Errors
-    /// [`AccountRowError`]
     async fn read(&self) -> Result<AccountState, AccountRowError>;
 
     /// Locks the row, passes its state and the time by the database's clock to `step`, and stores what that returns;
