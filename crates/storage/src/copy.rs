@@ -43,7 +43,6 @@ pub type OnCopyStep<'a> = &'a (dyn Fn(CopyStep) + Send + Sync);
 
 /// Why a database was not copied. The target is as before, and the source can be opened, unless the variant says otherwise.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum CopyError {
     #[error("the target has orders already: copy into a new database")]
     NotEmpty,

@@ -9,7 +9,6 @@ pub type Result<T, E = StorageError> = std::result::Result<T, E>;
 
 /// The database failed. "Not there" is never an error: that is `Ok(None)`.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum StorageError {
     #[error("the database {url} cannot be opened: {reason}")]
     Open {
@@ -87,7 +86,6 @@ pub enum StorageError {
 
 /// The file is not, or not any more, the database that this process opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum FileFault {
     #[error("the database file {0} was deleted or moved")]
     Gone(String),
@@ -222,7 +220,6 @@ fn postgres_outage(code: &str) -> Option<Outage> {
 
 /// Why an order was not opened.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum OpenError {
     #[error("the reference already names {} of {} {}", .0.id, .0.terms.amount, .0.terms.currency)]
     Conflict(Box<Order>),
@@ -232,7 +229,6 @@ pub enum OpenError {
 
 /// Why an attempt was not opened with its invoice.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum OpenAttemptError {
     #[error("invoice {invoice} belongs to order {order} already")]
     InvoiceTaken { invoice: InvoiceId, order: OrderId },
@@ -242,7 +238,6 @@ pub enum OpenAttemptError {
 
 /// Why an operation on an order was refused.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum OrderOperationError {
     #[error("there is no order {0}")]
     NoOrder(OrderId),

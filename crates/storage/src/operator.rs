@@ -65,7 +65,6 @@ pub struct NewDecision {
 
 /// Why a decision was not carried out, or a refund not recorded.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum DecideError {
     /// There is no such order, or none that the person may see.
     #[error("there is no order {0}")]

@@ -53,7 +53,6 @@ pub enum CallError {
 
 /// What is wrong with a response, or with its absence.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum AmbiguousOutcome {
     #[error("no whole response in time")]
     TimedOut,

@@ -73,7 +73,6 @@ pub struct RawRequest {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum RawRequestError {
     #[error("the body is not JSON: {0}")]
     NotJson(String),

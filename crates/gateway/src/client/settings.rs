@@ -156,7 +156,6 @@ pub trait Random: Send + Sync {
 
 /// Settings that no client can work with.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
 pub enum SettingsError {
     #[error("the base address must be https, or http to this machine")]
     NotHttps,

@@ -14,7 +14,6 @@ const LIFETIME_MINUTES: core::ops::RangeInclusive<u64> = 1..=7 * 24 * 60;
 ///
 /// Source: payment-service.md, "POST /invoice".
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[expect(missing_docs, reason = "the gateway's own names")]
 pub struct InvoiceRequest {
     /// The price this rests on, from GET /prices.
     pub conversion_id: ConversionId,
@@ -30,7 +29,6 @@ pub struct InvoiceRequest {
 ///
 /// Source: payment-service.md, "Invoice (response of POST /invoice)".
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
-#[expect(missing_docs, reason = "the gateway's own names")]
 pub struct Invoice {
     pub invoice_id: InvoiceId,
     /// Time until it expires, in minutes. Read it with [`Invoice::lifetime`].
@@ -97,7 +95,6 @@ words! {
 /// Source: payment-service.md, "Invoice status record".
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(default)]
-#[expect(missing_docs, reason = "the gateway's own names")]
 pub struct InvoiceStatus {
     /// The same as `session_id` of POST /checkout.
     #[serde(deserialize_with = "lenient_text")]
