@@ -166,7 +166,6 @@ async fn page_with(world: &World, session: &[(String, String)], texts: &[&str]) 
     .await
 }
 
-/// Waits until a series that a rule reads has such a value.
 async fn wait_for_series(world: &World, series: &str, is_reached: impl Fn(u64) -> bool) {
     eventually(series, async || {
         is_reached(Scrape::of(world).await.value(series)).then_some(())

@@ -68,7 +68,6 @@ impl Setup {
         reported(&self.program, reason, remedy);
     }
 
-    /// The customer pays, and the order is paid once, on the same process.
     async fn pays(self, checkout: &Checkout) {
         self.world.sandbox().settle(checkout, "exact").await;
         paid_once(&self.world, checkout).await;

@@ -40,7 +40,6 @@ fn analyze(words: &[&str]) -> String {
     printed
 }
 
-/// Checks the unit of a program. Returns its text.
 fn valid_and_isolated(program: &str, folder: &Folder) -> String {
     // Source: systemd-analyze(1), `--threshold`: the highest exposure, in tenths.
     let security = ["security", "--offline=true", "--threshold=15", "--no-pager"];
@@ -139,7 +138,6 @@ async fn serves_the_checkout(front: impl AsyncFn(SocketAddr) -> ReverseProxy) {
     world.end().await;
 }
 
-/// Opens an order, with this header, which a client may write.
 async fn order(world: &World, front: &ReverseProxy, from: Ipv4Addr, forwarded: &str) -> u16 {
     let customer = world.customer();
     let customer = customer.through(&front.url(), front.client(from).unwrap());

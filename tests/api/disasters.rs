@@ -42,7 +42,6 @@ async fn readiness(world: &World) -> Option<HttpResponse> {
     Some(HttpResponse::read(response).await)
 }
 
-/// Waits until the readiness page has this status; returns its report.
 pub(crate) async fn ready_with(world: &World, program: &Program, status: u16) -> Value {
     let found = within(NOTICED, async || {
         readiness(world)

@@ -70,7 +70,6 @@ pub(crate) async fn invoice_of(world: &World, view: &Value) -> String {
     world.sandbox().invoice_of(address).await
 }
 
-/// An open event stream of an order.
 pub(crate) struct Stream {
     response: reqwest::Response,
     buffer: String,
@@ -115,7 +114,6 @@ impl Stream {
         }
     }
 
-    /// The first `order` of this status.
     pub(crate) async fn status(&mut self, status: &str) -> Value {
         let found = self.until(|view| view["status"] == status).await;
         found.expect("the stream is open")
@@ -140,7 +138,6 @@ pub(crate) fn ebook() -> Value {
     json!({ "store": "demo", "product": "ebook" })
 }
 
-/// An order of the store's server.
 pub(crate) fn lamp() -> Value {
     json!({ "amount": "42.00", "currency": "USD", "reference": "lamp-1", "title": "A lamp" })
 }

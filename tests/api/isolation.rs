@@ -253,7 +253,6 @@ async fn run_failing_purchases(world: &World, notes: &mut Notes) -> Checkout {
     checkout
 }
 
-/// Every other endpoint, with valid and invalid requests.
 async fn call_every_endpoint(world: &World, order: &str, notes: &mut Notes) {
     let store = world.store();
     notes.note(store.with_key("wrong").get("/v1/orders").await.with(401));

@@ -91,7 +91,6 @@ impl Crate {
         Self(imports.collect())
     }
 
-    /// Returns every file that imports itself through others.
     fn circles(&self) -> Vec<String> {
         let is_in_circle = |file: &&Module| {
             let mut reached = BTreeSet::new();

@@ -1,5 +1,6 @@
 //! The libraries for the servers of shops, `packages/{node,python,php}`: each runs its tests against a proxy and a sandbox, and
-//! its types are those that the description of the proxy generates.
+//! its types are those that the description of the proxy generates. And the plugins of `plugins/`, by tests in their own
+//! languages.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -16,10 +17,12 @@ use axum::{Json, Router};
 use futures_util::stream;
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use support::{ServerLibrary, World, eventually, generate_types, secrets};
+use support::{ServerLibrary, World, eventually, generate_types, install_copy, secrets};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::task::{block_in_place, spawn_blocking};
+
+use crate::repository::{root, text_of};
 
 /// What a library's tests ask of the world: `tests/world.*` of each.
 struct Helper {
@@ -39,7 +42,6 @@ async fn pay(State(it): Shared, Json(order): Json<Value>) -> Json<Value> {
     Json(wait_for(pay_in(&it.world, &order)))
 }
 
-/// Pays as the customer of an order.
 async fn pay_in(world: &World, order: &Value) -> Value {
     let member = |name: &str| order[name].as_str().unwrap().to_owned();
     let customer = world.customer();
@@ -183,4 +185,35 @@ async fn the_library_for_python_keeps_its_promises() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_library_for_php_keeps_its_promises() {
     passes(ServerLibrary::Php).await;
+}
+
+#[test]
+fn the_plugin_for_woocommerce_passes_its_tests() {
+    let mut php = Command::new("php");
+    php.arg("plugins/woocommerce/tests/run.php");
+    let output = php.current_dir(root()).output();
+    let output = output.expect("php is installed");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{printed}{errors}");
+    assert!(printed.contains(" passed, 0 failed"), "{printed}{errors}");
+}
+
+/// In a real Vendure on SQLite, over HTTP, with a proxy and a sandbox.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "long: run by cargo xtask test --long"]
+async fn the_plugin_for_vendure_passes_its_tests() {
+    let copy = install_copy("plugins/vendure");
+    let mut tests = Command::new("npm");
+    tests.arg("test").current_dir(copy.file("plugins/vendure"));
+    pass_in_world(tests).await;
+}
+
+#[test]
+fn the_plugin_for_vendure_has_the_licence_of_its_host_and_our_version() {
+    let package: serde_json::Value =
+        serde_json::from_str(&text_of("plugins/vendure/package.json")).unwrap();
+    assert_eq!(package["license"], "GPL-3.0-or-later");
+    assert_eq!(package["version"], env!("CARGO_PKG_VERSION"));
+    assert!(text_of("plugins/vendure/LICENSE").contains("Version 3, 29 June 2007"));
 }

@@ -6,12 +6,10 @@
 
 mod alerts;
 mod commands;
-mod connections;
 mod database_server;
 mod databases;
 mod deployment;
 mod disasters;
-mod doctor;
 mod gateway;
 mod helpers;
 mod idempotency;
@@ -19,14 +17,12 @@ mod isolation;
 mod layers;
 mod libraries;
 mod metrics;
-mod money;
 mod offers;
 mod openapi;
 mod operators;
 mod operators_pages;
 mod order_sources;
 mod payments;
-mod plugins;
 mod program;
 mod release;
 mod reload;

@@ -156,7 +156,6 @@ fn every_text_of_a_request_has_an_example() {
     }
 }
 
-/// Returns every request body: operation, schema and example.
 fn bodies() -> impl Iterator<Item = (&'static str, Value, Value)> {
     let paths = members(&CONTRACT.document()["paths"]);
     let operations = paths.flat_map(|(_, item)| members(item));

@@ -116,7 +116,6 @@ pub(crate) async fn ada_runs(world: &World, words: &[&str]) -> String {
     ended.printed
 }
 
-/// Runs a command as the operator who may write; it prints JSON.
 async fn ada_json(world: &World, words: &[&str]) -> Value {
     let printed = ada_runs(world, &[words, &["--json"]].concat()).await;
     serde_json::from_str(&printed).unwrap()

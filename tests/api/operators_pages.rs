@@ -88,7 +88,6 @@ pub(crate) async fn ada(world: &World) -> Pages<'_> {
     pages
 }
 
-/// An order of which half is paid and confirmed.
 pub(crate) async fn underpaid(world: &World) -> Checkout {
     let checkout = world.customer().open_with("ebook", "BTC").await;
     world.sandbox().settle(&checkout, "half").await;

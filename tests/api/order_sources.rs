@@ -77,7 +77,6 @@ async fn every_rejected_token_gets_the_same_response_and_the_log_holds_the_reaso
     world.end().await;
 }
 
-/// The documented code that signs order tokens.
 const PAGE: &str = include_str!("../../docs/reference/order-tokens.md");
 
 /// How each language is run, and the line that prints a token for three arguments.

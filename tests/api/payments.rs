@@ -227,7 +227,6 @@ async fn a_paid_order_has_a_receipt_that_its_store_can_verify() {
     world.end().await;
 }
 
-/// Waits until the gateway has this address for the order's receipt.
 async fn wait_until_sent(world: &World, email: &str) {
     let what = format!("the gateway knows {email}");
     eventually(&what, async || {

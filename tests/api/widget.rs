@@ -1,6 +1,6 @@
 //! The files of the widget: the loader and the page know their proxy, files of other versions stay available, and the script that
 //! asks a wallet of the browser sends the checked payment or nothing. And the npm package as installed: its files, its types, and
-//! rendering on a server; `tests/browser/npm_package.rs` has its behaviour in a browser. Beside it the types and the names that
+//! rendering on a server; `tests/browser/fronts.rs` has its behaviour in a browser. Beside it the types and the names that
 //! scripts repeat, because none can import another.
 
 use std::collections::BTreeSet;
