@@ -8,7 +8,7 @@
 //! FLORIN_SIM_SEED=… FLORIN_SIM_WORLD=… cargo test -p florin-tests --test simulation       one world again, with its log
 //! ```
 //!
-//! The rules are those of `florin-invariants`, which the auditor of the kill campaign checks too: `audit` fills their
+//! The rules are those of `florin-invariants`, which the auditor of the kill campaign checks too: `world` fills their
 //! evidence. A run in which a required fault never happened fails.
 //!
 //! Some worlds have three proxies on one database, each with its crashes. Their requests are divided at random. Each keeps
@@ -42,11 +42,9 @@
 //!
 //! A world follows from its seed alone. At the end of a run a few worlds are run again, and their traces are compared.
 
-mod audit;
 mod behaviour;
 mod customer;
 mod disaster;
-mod faults;
 mod faulty_storage;
 mod gateway;
 mod invoice;

@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::behaviour::BEHAVIOURS;
 use crate::disaster::DISASTERS;
-use crate::faults::{Endpoint, Fault};
+use crate::disaster::{Endpoint, Fault};
 use crate::order_sources::ORDER_SOURCES;
 use crate::proxy::Proxy;
 use crate::queries::Database;

@@ -16,7 +16,7 @@ use reqwest::header::{DATE, HeaderMap, HeaderValue, RETRY_AFTER};
 use serde_json::{Value, json};
 
 use crate::disaster::Step;
-use crate::faults::{Endpoint, Fault, Member};
+use crate::disaster::{Endpoint, Fault, Member};
 use crate::process::Process;
 use crate::timeline::Millis;
 
