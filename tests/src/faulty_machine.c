@@ -1,5 +1,5 @@
 /* Faults of the machine that a proxy runs on: its disk fails. Loaded by LD_PRELOAD.
-   The file that MACHINE_FAULTS names has the faults, as faulty_machine.rs writes them. */
+   The file that MACHINE_FAULTS names has the faults, as tcp_proxy.rs writes them. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -29,8 +29,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::browser::{Browser, BrowserOptions, Engine};
-use crate::local_server::LocalServer;
-use crate::store_site::StoreSite;
+use crate::local_server::{LocalServer, StoreSite};
 use crate::wait::{eventually, pause};
 use crate::world::World;
 use crate::world::secrets::new_reference;

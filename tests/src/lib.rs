@@ -31,24 +31,19 @@ mod clock;
 mod counters;
 mod customer;
 mod deploy;
-mod faulty_machine;
 pub mod first_view;
 mod http_response;
 mod local_server;
-mod node_counter;
 mod npm;
 mod program;
 mod random;
 mod real_chains;
-mod receivers;
 mod replicas;
 mod sandbox_control;
 mod server_libraries;
 mod store_server;
-mod store_site;
 mod tcp_proxy;
 mod wait;
-mod webhook_receiver;
 mod world;
 
 pub use browser::{Browser, BrowserOptions, Engine};
@@ -57,27 +52,25 @@ pub use clock::MovableClock;
 pub use counters::{Counters, names};
 pub use customer::{Checkout, Customer, HostedPage};
 pub use deploy::{Contained, Container, ReverseProxy};
-pub use faulty_machine::{DiskError, FaultyMachine, MovedFile, SpoiledFile};
 pub use first_view::{PRODUCTS, Peer, Product};
 pub use florin_servers::free_port;
 pub use http_response::{CONTRACT, Contract, HttpResponse, plain_client};
-pub use node_counter::NodeCounter;
+pub use local_server::StoreSite;
 pub use npm::{NpmProject, React, install_copy, npm_file, type_errors_of, yaml_documents};
 pub use program::{Folder, Program, ProgramOutput, Running, built, command, write_private};
 pub use random::SeededRandom;
-pub use real_chains::{RealChains, share};
-pub use receivers::{Language, Receiver};
+pub use real_chains::{NodeCounter, RealChains, share};
 pub use replicas::{
     Replicas, dump_postgres_database, empty_postgres_database, load_postgres_database, pooled,
     postgres_database,
 };
 pub use sandbox_control::SandboxControl;
-pub use server_libraries::{ServerLibrary, generate_types, install_node_library};
-pub use store_server::{OperatorApi, StoreServer, TokenSigner};
-pub use store_site::StoreSite;
-pub use tcp_proxy::TcpProxy;
+pub use server_libraries::{
+    Language, Receiver, ServerLibrary, generate_types, install_node_library,
+};
+pub use store_server::{Delivery, OperatorApi, Reply, StoreServer, TokenSigner, WebhookReceiver};
+pub use tcp_proxy::{DiskError, FaultyMachine, MovedFile, SpoiledFile, TcpProxy};
 pub use wait::{eventually, pause, within};
-pub use webhook_receiver::{Delivery, Reply, WebhookReceiver};
 pub use world::{World, WorldConfig, pay_in_full, secrets};
 
 /// The rows of a table, a line each, whose cells `|` separates.

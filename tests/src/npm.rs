@@ -155,7 +155,6 @@ pub(crate) fn unpack(tarball: &[u8], into: &Path) {
     done(tar.arg("-C").arg(into));
 }
 
-/// A folder of `packages`.
 pub(crate) fn package(name: &str) -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     tests.join("../packages").join(name)

@@ -39,7 +39,6 @@ pub struct Program {
     log: PathBuf,
 }
 
-/// Exit code and output of `florin-proxy`.
 #[derive(Debug)]
 pub struct ProgramOutput {
     /// Its exit code; `None` when a signal ended it.

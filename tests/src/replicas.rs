@@ -84,7 +84,6 @@ struct Replica {
 }
 
 impl Replica {
-    /// Starts the program, and waits until it is ready.
     async fn start(&mut self, world: &World) {
         let variables = self.variables.iter();
         let variables: Vec<_> = variables.map(|(name, value)| (&**name, &**value)).collect();

@@ -100,12 +100,10 @@ impl WorldConfig {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Addresses {
     pub(crate) front: SocketAddr,
-    /// The proxy itself.
     pub(crate) public: SocketAddr,
     pub(crate) admin: SocketAddr,
     /// The gateway as the proxy reaches it.
     pub(crate) gateway: SocketAddr,
-    /// The gateway itself.
     pub(crate) sandbox: SocketAddr,
     pub(crate) shop: SocketAddr,
     /// The store's endpoint as the proxy reaches it.
