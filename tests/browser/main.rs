@@ -14,7 +14,6 @@ mod gallery;
 mod helpers;
 mod languages;
 mod load_failures;
-mod npm_package;
 mod operators_pages;
 mod order_sources;
 mod payment_screen;
