@@ -261,7 +261,7 @@ impl Invoice {
 
 impl Attempt {
     /// Returns `true` if a payment was detected and not refunded: unconfirmed, confirming, underpaid, settled, or received on
-    /// a cancelled invoice. `Assumed:` a failed payment went back to its sender; the gateway's support would disprove it.
+    /// an invoice that waits, was cancelled, has expired or has another address. `Assumed:` a failed payment went back to its sender; the gateway's support would disprove it.
     pub fn has_money(&self) -> bool {
         self.invoice()
             .is_some_and(|invoice| match invoice.payment_state {

@@ -55,9 +55,9 @@ pub struct NewOrder {
 /// One line of what is sold.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct OrderLine {
-    /// What it is, 1 to 120 characters.
+    /// Its name on the receipt, 1 to 120 characters.
     pub title: String,
-    /// What it is.
+    /// Item, discount, tax or shipping.
     #[serde(default, skip_serializing_if = "LineKind::is_item")]
     pub kind: LineKind,
     /// How many, 1 at least; 1 of what is no item.

@@ -24,16 +24,16 @@ pub enum PollPriority {
 const POLLED_FOR: SignedDuration = SignedDuration::from_hours(60 * 24);
 /// The longest time between two polls of an attempt that is not settled.
 pub(crate) const LONGEST_PAUSE: SignedDuration = SignedDuration::from_hours(24);
-/// So long after its credit a second payment is likely: one that was under way when the first was credited.
+/// A second payment is likely for this long after the credit: it was under way when the first was credited.
 const FRESH_FOR: SignedDuration = SignedDuration::from_mins(10);
 /// Between two polls for a second payment, which is noticed within a minute, the poll included.
 const SECOND_PAYMENT_PAUSE: SignedDuration = SignedDuration::from_secs(45);
 /// While a page shows an attempt that was opened less than this ago, a payment is found within a second in the median.
 const EAGER_AFTER_OPENING: SignedDuration = SignedDuration::from_mins(10);
-/// So much of the interval lies between two polls of such an attempt: a payment waits for half of it in the median.
+/// Tenths of the interval between two polls of such an attempt. A payment waits for half of the pause in the median.
 const EAGER_TENTHS: i32 = 3;
 /// A customer who has reported a payment waits for the next poll; later polls are three times as far apart.
-const PATIENT_AFTER_REPORT: SignedDuration = SignedDuration::from_mins(2);
+const AWAITED_AFTER_REPORT: SignedDuration = SignedDuration::from_mins(2);
 
 /// The time of the next poll, counted from `now`; `None` when nothing can change any more.
 ///
@@ -135,7 +135,7 @@ pub fn watched_pause(
         }
         PaymentState::Waiting => {
             let reported = invoice.marked_as_paid_at;
-            let is_awaited = reported.is_some_and(|at| is_within(at, PATIENT_AFTER_REPORT));
+            let is_awaited = reported.is_some_and(|at| is_within(at, AWAITED_AFTER_REPORT));
             interval * if is_awaited { 1 } else { 3 }
         }
         PaymentState::Underpaid if is_within(invoice.state_since, EAGER_AFTER_OPENING) => {
@@ -163,8 +163,8 @@ pub fn eager_pause(interval: SignedDuration) -> SignedDuration {
     interval * EAGER_TENTHS / 10
 }
 
-/// When the other attempts of a paid order are polled for a second payment, while the order is fresh or watched: so
-/// long after their last poll.
+/// The time between two polls of the other attempts of a paid order, for a second payment, while the order is fresh or
+/// watched.
 pub fn second_payment_pause(interval: SignedDuration) -> SignedDuration {
     interval.max(SECOND_PAYMENT_PAUSE)
 }

@@ -1,4 +1,4 @@
-//! The state machine: the changes that follow from an assessment.
+//! The state machine: the changes that follow from an assessment. `florin-storage` writes those marked with (storage).
 //!
 //! | from | cause | to |
 //! |---|---|---|

@@ -215,7 +215,7 @@ impl Sandbox {
 
     /// Records invoices and checkouts that expired by the time of now.
     pub(crate) async fn expire(&self) -> Result<(), PageError> {
-        if self.gateway.store().has_expired(self.now()).await? {
+        if self.gateway.store().has_overdue_invoice(self.now()).await? {
             self.look(None).await?;
         }
         self.gateway.expire_sessions().await?;

@@ -42,6 +42,8 @@ pub(crate) enum InvoiceMismatch {
     Id(#[from] florin_orders::InvalidId),
 }
 
+/// The invoice of a response, whose address a customer may be shown: asset, amounts, address and QR text are what was
+/// requested, and the address is derived from the key, if there is one.
 pub(crate) fn check_invoice(
     terms: &CustomTerms,
     response: &florin_gateway_client::Invoice,

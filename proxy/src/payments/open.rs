@@ -28,7 +28,7 @@ use crate::rate_limit::network;
 use crate::state::AppState;
 use crate::trace;
 
-/// A payment that is prepared with less time than this could come too late: a new quote is worth a new invoice.
+/// A payment that begins with less time than this could come too late: a new quote gets a new invoice.
 const LAST_MINUTE: SignedDuration = SignedDuration::from_secs(60);
 
 pub(crate) enum PaymentMethod<'a> {

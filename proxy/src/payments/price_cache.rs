@@ -213,7 +213,7 @@ async fn keep(storage: &dyn Storage, priced: &PriceSnapshot) -> Result<(), Stora
     storage.keep_prices(&PriceList { fetched_at, body }).await
 }
 
-/// An outage has one error for all that fails in it.
+/// An outage is logged once, elsewhere.
 fn log_failure(error: &StorageError, what: &str) {
     if error.outage().is_none() {
         tracing::warn!(%error, "{what}");

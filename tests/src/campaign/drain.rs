@@ -39,7 +39,7 @@ pub(super) async fn drain(
         let rows = rows.expect("the proxy's database");
         let mut is_settled = true;
         if let Some(real) = real {
-            is_settled = real.settle().await;
+            is_settled = real.mine_for_unfinished().await;
             real.write_log(sandbox_log, &rows.attempts).await;
         }
         let completed = completed(sandbox_log);

@@ -149,7 +149,7 @@ impl RealGateway {
 
     /// Mines a block for each asset of an invoice that has received something and is not completed. Returns `true` if there
     /// is none.
-    pub(super) async fn settle(&self) -> bool {
+    pub(super) async fn mine_for_unfinished(&self) -> bool {
         let invoices = self.invoices().await;
         let waits = |it: &&Recorded| !it.payments.is_empty() && it.status != "COMPLETED";
         let waiting = invoices.iter().filter(waits);

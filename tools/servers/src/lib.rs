@@ -1,5 +1,5 @@
 //! Servers for tests and the demo: PostgreSQL and PgBouncer of the distribution's packages, and with the feature `chains`
-//! nodes of chains that this machine alone has. Each is on a port of loopback and ends with its value.
+//! nodes of chains that this machine alone has. Each is on a port of loopback, and is stopped when its value is dropped.
 //!
 //! Every error is a sentence: what is not installed, a log, or what the server or its client says.
 #![expect(

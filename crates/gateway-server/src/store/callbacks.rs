@@ -34,8 +34,8 @@ impl Store {
         Ok(())
     }
 
-    /// Callbacks that no process delivers, oldest first; this process delivers them from here on. At a `start` of the only
-    /// process, those of the last one are among them.
+    /// Callbacks that no process delivers, oldest first; this process delivers them from here on. At its start on SQLite it
+    /// takes those as well that the process before it had taken.
     pub(crate) async fn take_callbacks(
         &self,
         limit: usize,

@@ -69,11 +69,11 @@ impl Store {
         height(row.try_get(0)?)
     }
 
-    /// Returns `true` if an invoice without a payment is past its deadline.
+    /// Returns `true` if an open invoice is past its deadline.
     ///
     /// # Errors
     /// The database fails.
-    pub async fn has_expired(&self, now: Timestamp) -> Result<bool> {
+    pub async fn has_overdue_invoice(&self, now: Timestamp) -> Result<bool> {
         let select =
             "SELECT 1 FROM invoices WHERE status = 'CHECKING' AND expires_at <= $1 LIMIT 1";
         let row = sqlx::query(select).bind(millis(now));
@@ -89,7 +89,7 @@ impl Store {
         height(row.fetch_one(&self.pool).await?.try_get(0)?)
     }
 
-    /// Changes what is no payment and no status of an invoice; `None` when there is none of this id.
+    /// Changes an invoice, but not its payments or its status; `None` when there is none of this id.
     ///
     /// # Errors
     /// The database fails.

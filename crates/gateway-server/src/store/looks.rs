@@ -1,4 +1,5 @@
-//! What a look at a chain recorded: transfers, the tip, and the statuses that follow.
+//! Looks. A look is one read of a chain from where the one before it ended, the cursor; it is recorded in one transaction:
+//! transfers, the tip, and the statuses that follow.
 
 use std::collections::BTreeSet;
 
