@@ -263,7 +263,7 @@ pub struct Quote {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Mark {
-    /// No other takes less time.
+    /// No other is shown with less time: all below 45 s are the same, then all of one minute or hour.
     Fastest,
     /// No other has a lower fee.
     LowestFee,

@@ -142,7 +142,7 @@ fn unknown_asset(code: &CryptoCode, entry: &PriceEntry, valid_for_seconds: u32) 
 fn write_rows(listed: &mut [Quote]) {
     let assets: Vec<String> = listed.iter().map(|quote| quote.asset.clone()).collect();
     let choosable = || listed.iter().filter(|quote| quote.available);
-    let [fastest, slowest] = ends(choosable().filter_map(|quote| quote.takes_seconds));
+    let [fastest, slowest] = ends(choosable().filter_map(shown_time));
     let [lowest, highest] = ends(choosable().filter_map(fee));
     for quote in &mut *listed {
         let networks = assets.iter().filter(|asset| **asset == quote.asset).count();
@@ -160,15 +160,25 @@ fn write_rows(listed: &mut [Quote]) {
         }
         quote.glyph = glyph(&quote.asset);
         quote.badge = is_guest.then(|| glyph(coin)).flatten();
-        let is_fastest = quote.takes_seconds == fastest && fastest < slowest;
+        let is_fastest = shown_time(quote) == fastest && fastest < slowest;
         let is_lowest = fee(quote) == lowest && lowest < highest;
-        let marks = [(Mark::Fastest, is_fastest), (Mark::LowestFee, is_lowest)];
+        let marks = [(Mark::LowestFee, is_lowest), (Mark::Fastest, is_fastest)];
         let marks = marks
             .into_iter()
             .filter(|(_, is_best)| *is_best && quote.available);
         quote.marks = marks.map(|(mark, _)| mark).collect();
     }
     listed.sort_by_key(|quote| !quote.available);
+}
+
+/// The time as a page shows it (`widget/js/first/list.js`): below 45 s without a number, then in whole minutes, then in whole hours.
+fn shown_time(quote: &Quote) -> Option<u32> {
+    let seconds = quote.takes_seconds?;
+    Some(match seconds {
+        0..45 => 0,
+        45..=5400 => seconds.next_multiple_of(60),
+        _ => seconds.div_ceil(3600).saturating_mul(3600),
+    })
 }
 
 fn fee(quote: &Quote) -> Option<Amount> {
@@ -268,17 +278,21 @@ mod tests {
     fn what_can_be_chosen_is_first_and_the_best_of_it_is_marked() {
         for (quotes, expected) in [
             (
-                "9 0.02, 36 1.20, 1800 0.80",
-                "1 [Fastest, LowestFee], 1 [], 1 []",
+                "9 0.02, 90 1.20, 1800 0.80",
+                "1 [LowestFee, Fastest], 1 [], 1 []",
             ),
             (
-                "9 1.20, 9 0.020, 36 0.02",
-                "1 [Fastest], 1 [Fastest, LowestFee], 1 [LowestFee]",
+                "9 1.20, 36 0.020, 45 0.02",
+                "1 [Fastest], 1 [LowestFee, Fastest], 1 [LowestFee]",
             ),
-            // Nothing is better than the others.
+            // The same minute, and the same hour.
+            ("61 -, 120 -, 121 -", "1 [Fastest], 1 [Fastest], 1 []"),
+            ("5401 -, 7200 -, 7201 -", "1 [Fastest], 1 [Fastest], 1 []"),
+            // No asset is better than the others, or is shown to be.
             ("9 -, 9 -", "1 [], 1 []"),
+            ("3 -, 44 -", "1 [], 1 []"),
             // Of one that cannot be chosen nothing is compared, and a fee alone is the lowest of none.
-            ("3 0.01 off, 9 0.02, 36 -", "1 [Fastest], 1 [], 0 []"),
+            ("3 0.01 off, 60 0.02, 90 -", "1 [Fastest], 1 [], 0 []"),
             ("- 0.02, 36 0.03", "1 [LowestFee], 1 []"),
         ] {
             assert_eq!(marks(quotes), expected, "{quotes}");
