@@ -64,6 +64,26 @@ async fn each_state_says_what_has_happened() {
     gallery.end().await;
 }
 
+#[tokio::test]
+async fn a_row_has_two_marks_at_most_and_a_narrow_one_has_one() {
+    let gallery = Gallery::open().await;
+    let last = "localStorage.setItem('florin:asset', 'BNB')";
+    gallery.browser.evaluate(last).await;
+    // It has the lowest fee and is the fastest too. Two rows beside each other are narrow.
+    let marks = "return [...named('asset-BNB').querySelectorAll('.best')].filter((at) => at.checkVisibility()).map((at) => at.textContent)";
+    let last = "Your last choice";
+    for (width, expected) in [
+        (356, vec![last]),
+        (700, vec![last, "Lowest fee"]),
+        (1136, vec![last]),
+    ] {
+        gallery.browser.emulate(wide(width)).await;
+        let shown = gallery.read("choosing_many", marks).await;
+        assert_eq!(shown, json!(expected), "{width}");
+    }
+    gallery.end().await;
+}
+
 /// Heading, tab, bar and time of a payment whose rest is due, and whether it has steps.
 const REST: &str = "
     const words = (text) => text.replace(/[\\u2066-\\u2069]/g, '').trim();

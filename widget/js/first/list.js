@@ -8,6 +8,7 @@ import { createTexts, h, initial, ltr, svg } from '../drawing.js';
 
 /** From so many assets on, the list has a search field. */
 const MANY = 10;
+const MOST_MARKS = 2;
 /** A payment that takes less than this has no number. */
 const SOON_SECONDS = 45;
 /** From here on hours say enough. */
@@ -53,8 +54,8 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
     const isOff = !listed.some(({ available }) => available);
     return h('li', { hidden: isHidden && '' }, h('button', { type: 'button', class: name, part: 'option', 'data-testid': id, 'aria-disabled': isOff && 'true', 'data-off': isOff && '' }, mark, h('span', { class: 'what' }, ...what), cost(listed)));
   };
-  /** After a space, by which a reader parts it from the name. @param {string} key @returns {Child[]} */
-  const mark = (key) => [' ', h('small', { class: 'best', 'data-testid': key }, text(key))];
+  /** Each after a space, by which a reader parts it from the name. A narrow row shows the first alone. @param {string[]} keys */
+  const marks = (keys) => keys.slice(0, MOST_MARKS).flatMap((key) => [' ', h('small', { class: 'best', 'data-testid': key }, text(key))]);
   /** @type {HTMLElement[]} */
   const rows = [];
   /** @type {HTMLElement[]} Those that cannot be chosen. */
@@ -75,7 +76,8 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
       (isOff ? off : rows).push(row('option has-more', 'networks-' + asset, coin, [h('b', {}, quote.asset_name), h('small', {}, isOff ? detailOf(quote) : networks)], icon(asset, quote.glyph)));
     }
     const isLast = quote.available && code === last;
-    const what = [h('b', {}, quote.name, ...(isLast ? mark('last_used') : []), ...(quote.marks || []).flatMap(mark)), h('small', {}, detailOf(quote))];
+    const best = [...(isLast ? ['last_used'] : []), ...(quote.marks || [])];
+    const what = [h('b', {}, quote.name, ...marks(best)), h('small', {}, detailOf(quote))];
     // The networks of a coin are its next step, whether or not they can be chosen.
     const listed = quote.available || isFolded ? rows : off;
     listed.splice(isLast ? 0 : listed.length, 0, row('option', 'asset-' + code, [quote], what, icon(asset, quote.glyph, quote.badge), isFolded && !isLast));
