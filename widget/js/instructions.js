@@ -224,7 +224,9 @@ export const createInstructions = (words, locale, base) => {
     begin: (body, qr) => {
       const { attempt, email_required, store, amount, currency, status } = clean(/** @type {any} */ (body));
       const left = attempt?.expires_in_seconds;
-      if (!qr || status !== 'awaiting_payment' || !attempt.verified || email_required || attempt.evm_transaction || attempt.tron_transaction) return;
+      // A bare address may be a token's, whose heading names its network.
+      const isBare = attempt?.qr_string === attempt?.address;
+      if (!qr || status !== 'awaiting_payment' || isBare || !attempt.verified || email_required || attempt.evm_transaction || attempt.tron_transaction) return;
       if (/[1-9]/.test(attempt.received_in_crypto) || left < WHOLE_MINUTES[0] || left >= WHOLE_MINUTES[1]) return;
       /** @type {Payment} */
       const payment = {
@@ -242,7 +244,7 @@ export const createInstructions = (words, locale, base) => {
       };
       const drawn = draw(payment);
       const time = new Intl.NumberFormat(locale, { style: 'unit', unit: 'minute', unitDisplay: 'long' }).format(Math.floor(left / 60));
-      // A coin without a transaction for wallets is the one that its network is named after.
+      // A payment link without a transaction for wallets asks for a coin, which has the name of its network.
       const heading = h('h2', { tabindex: '-1', part: 'heading' }, text('pay_with', { asset: attempt.network }));
       const countdown = h('p', { class: 'countdown', part: 'countdown', role: 'timer', 'aria-live': 'off', 'data-testid': 'countdown' }, text('held', { time }));
       const rest = h('div', { class: 'rest' }, h('div', { class: 'instructions' }, ...drawn.parts));

@@ -24,10 +24,10 @@ impl Asset {
     pub const USDTERC20: Self = Self::new("USDTERC20", "USDT", "Tether", Network::ETHEREUM, 6);
     /// Bitcoin.
     pub const BTC: Self = Self::new("BTC", "BTC", "Bitcoin", Network::BITCOIN, 8);
-    /// Ether.
-    pub const ETH: Self = Self::new("ETH", "ETH", "Ether", Network::ETHEREUM, 18);
-    /// TRON, as wallets call the coin of Tron.
-    pub const TRX: Self = Self::new("TRX", "TRX", "TRON", Network::TRON, 6);
+    /// Ether, which wallets list by the name of its network.
+    pub const ETH: Self = Self::new("ETH", "ETH", "Ethereum", Network::ETHEREUM, 18);
+    /// The coin of Tron.
+    pub const TRX: Self = Self::new("TRX", "TRX", "Tron", Network::TRON, 6);
     /// Litecoin.
     pub const LTC: Self = Self::new("LTC", "LTC", "Litecoin", Network::LITECOIN, 8);
     /// Dogecoin.
@@ -84,7 +84,7 @@ impl Asset {
         self.symbol
     }
 
-    /// Its name: `Tether`.
+    /// Its name: `Tether`. A coin has the name of its network, but BNB.
     pub fn name(self) -> &'static str {
         self.name
     }

@@ -230,11 +230,11 @@ mod tests {
     fn each_asset_has_what_its_row_says() {
         let rows = [
             ("Bitcoin", "BTC", None, false),
-            ("Ether", "ETH", None, false),
+            ("Ethereum", "ETH", None, false),
             ("Tether", "USDT · Tron", Some("TRX"), true),
             ("Tether", "USDT · Ethereum", Some("ETH"), true),
             ("Litecoin", "LTC", None, false),
-            ("TRON", "TRX", None, false),
+            ("Tron", "TRX", None, false),
             ("BNB", "BNB", None, false),
             ("Bitcoin Cash", "BCH", None, false),
             ("Dogecoin", "DOGE", None, false),
