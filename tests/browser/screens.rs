@@ -124,6 +124,12 @@ async fn each_end_has_a_reference_a_contact_and_a_way_back() {
         let contacts = "return [...inside.querySelectorAll('[data-testid=help]')].filter((at) => at.checkVisibility({ visibilityProperty: true })).length";
         assert_eq!(read_inside(browser, contacts).await, 1, "{end}");
     }
+    for state in ["next_step_failed", "next_step_old"] {
+        gallery.show(state, "").await;
+        for help in ["help", "return"] {
+            assert!(browser.is_visible(help).await, "{state} has no {help}");
+        }
+    }
     let mail = "
         const [address, fields] = inside.querySelector('.contact [data-testid=help]').href.split('?');
         return [address, ...fields.split('&').map(decodeURIComponent), named('return').href];";

@@ -70,22 +70,29 @@ pub(super) fn Unavailable() -> impl IntoView {
             checkout.has_order() || is_temporary && checkout.shared().is_some_and(may_exist);
         exists.then(|| view! { <p>{i18n.text("nothing_lost")}</p> })
     };
+    let reason = view! {
+        {reason}
+        {nothing_lost}
+    };
+    let remedy = view! {
+        <Button look=Look::Primary text=i18n.text("retry") on_press=retry test_id=Some("retry") />
+        <p class="quiet" data-testid="retrying">
+            {retry_in}
+        </p>
+    };
+    let (reason, remedy) = (reason.into_any(), remedy.into_any());
+    view! { <Stopped test_id="status-stopped" reason=reason remedy=remedy /> }
+}
+
+/// What is wrong, what to do, and the ways to the shop.
+#[component]
+fn Stopped(test_id: &'static str, reason: AnyView, remedy: AnyView) -> impl IntoView {
     view! {
-        <div class="screen" data-testid="status-stopped">
-            <Heading text=i18n.text("stopped") />
+        <div class="screen" data-testid=test_id>
+            <Heading text=use_i18n().text("stopped") />
             {reason}
-            {nothing_lost}
             <div class="actions">
-                <Button
-                    look=Look::Primary
-                    text=i18n.text("retry")
-                    on_press=retry
-                    test_id=Some("retry")
-                />
-                <p class="quiet" data-testid="retrying">
-                    {retry_in}
-                </p>
-                <ReturnLink look=Look::Plain />
+                {remedy} <ReturnLink look=Look::Plain />
                 <HelpLink class="plain" part="button plain" />
             </div>
         </div>
@@ -154,22 +161,16 @@ fn Missing(is_out_of_date: bool) -> impl IntoView {
             load_payment_screens(checkout);
         }
     };
-    view! {
-        <div class="screen" data-testid="status-next_step">
-            <Heading text=i18n.text("stopped") />
-            <p>{text}</p>
-            <p>{i18n.text("nothing_lost")}</p>
-            <div class="actions">
-                <Button
-                    look=Look::Primary
-                    text=i18n.text(action)
-                    on_press=act
-                    test_id=Some(action)
-                />
-                <p class="quiet" role="status">
-                    {loading}
-                </p>
-            </div>
-        </div>
-    }
+    let reason = view! {
+        <p>{text}</p>
+        <p>{i18n.text("nothing_lost")}</p>
+    };
+    let remedy = view! {
+        <Button look=Look::Primary text=i18n.text(action) on_press=act test_id=Some(action) />
+        <p class="quiet" role="status">
+            {loading}
+        </p>
+    };
+    let (reason, remedy) = (reason.into_any(), remedy.into_any());
+    view! { <Stopped test_id="status-next_step" reason=reason remedy=remedy /> }
 }
