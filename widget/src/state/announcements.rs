@@ -18,40 +18,16 @@ pub struct Announcements {
 }
 
 impl Announcements {
-    /// Returns the keys of the texts to announce for a new phase: its heading, unless the focus has moved there and
-    /// it is read anyway, and its hint. Nothing on a page that was just opened, where everything is read.
-    pub fn arrive(&mut self, phase: Phase, is_focused: bool) -> &'static [&'static str] {
+    /// Notes a phase. Returns `true` if its screen is to be announced. Not on a page that was just opened, where everything
+    /// is read, and not where the next step is on the screen; a stop is announced with its reason, as a problem.
+    pub fn arrive(&mut self, phase: Phase) -> bool {
         // The next screen is announced instead.
         if phase == Phase::LoadingPayment {
-            return &[];
+            return false;
         }
         let before = self.phase.replace(phase);
-        if before.is_none_or(|before| before == phase || before == Phase::Loading) {
-            return &[];
-        }
-        let keys: &[&str] = match phase {
-            Phase::Checking => &["checking", "checking_hint"],
-            Phase::Processing => &["processing", "processing_hint"],
-            Phase::Paid | Phase::Overpaid => &["paid_amount", "thanks"],
-            Phase::Underpaid => &["underpaid", "part_found"],
-            Phase::Failed => &["failed", "failed_network"],
-            Phase::NotReceived => &["expired", "not_received"],
-            Phase::Cancelled => &["cancelled", "cancelled_hint"],
-            Phase::Expired => &["expired", "old_address"],
-            Phase::Blocked => &["blocked", "old_address"],
-            // The next step is on the screen; a stop is announced with its reason, as a problem.
-            Phase::Loading
-            | Phase::LoadingPayment
-            | Phase::Error
-            | Phase::EnterAmount
-            | Phase::Hosted
-            | Phase::Choosing
-            | Phase::Paying => &[],
-        };
-        match keys.split_first() {
-            Some((_, hints)) if is_focused => hints,
-            _ => keys,
-        }
+        let is_new = before.is_some_and(|before| before != phase && before != Phase::Loading);
+        is_new && !phase.is_first() && !matches!(phase, Phase::Hosted | Phase::Paying)
     }
 
     /// Notes `count` of `required` confirmations. Returns `true` if they are to be announced: at each quarter, not at each block.
@@ -80,27 +56,19 @@ pub fn countdown(before: u32, now: u32) -> Option<(u32, &'static str)> {
 mod tests {
     use super::*;
 
-    fn announced(phases: &[Phase]) -> Vec<&'static str> {
+    fn announced(phases: &[Phase]) -> Vec<Phase> {
         let mut announcements = Announcements::default();
-        let keys = phases
-            .iter()
-            .map(|phase| announcements.arrive(*phase, true).to_vec());
-        keys.collect::<Vec<_>>().concat()
+        let phases = phases.iter().copied();
+        phases
+            .filter(|phase| announcements.arrive(*phase))
+            .collect()
     }
 
     #[test]
     fn a_found_payment_and_the_final_state_are_announced() {
         use Phase as P;
         let whole = [P::Loading, P::Choosing, P::Paying, P::Processing, P::Paid];
-        assert_eq!(announced(&whole), ["processing_hint", "thanks"]);
-    }
-
-    #[test]
-    fn a_focused_heading_is_not_announced_as_well() {
-        let mut announcements = Announcements::default();
-        announcements.arrive(Phase::Paying, true);
-        let keys = announcements.arrive(Phase::Expired, false);
-        assert_eq!(keys, ["expired", "old_address"]);
+        assert_eq!(announced(&whole), [P::Processing, P::Paid]);
     }
 
     #[test]
@@ -108,19 +76,20 @@ mod tests {
         for end in [
             Phase::Underpaid,
             Phase::Failed,
+            Phase::NotReceived,
             Phase::Cancelled,
             Phase::Expired,
             Phase::Blocked,
         ] {
-            assert_eq!(announced(&[Phase::Paying, end, end]).len(), 1, "{end:?}");
+            assert_eq!(announced(&[Phase::Paying, end, end]), [end]);
         }
     }
 
     #[test]
     fn a_final_state_of_a_new_page_is_not_announced() {
-        assert_eq!(announced(&[Phase::Loading, Phase::Paid]), [""; 0]);
+        assert_eq!(announced(&[Phase::Loading, Phase::Paid]), []);
         let loaded_late = [Phase::Loading, Phase::LoadingPayment, Phase::Paid];
-        assert_eq!(announced(&loaded_late), [""; 0]);
+        assert_eq!(announced(&loaded_late), []);
     }
 
     #[test]

@@ -133,25 +133,33 @@ impl Checkout {
         }
     }
 
-    /// Announces a new screen. `is_focused`: its heading has the focus and is read out anyway.
+    /// Announces a new screen by what it says: its heading, unless it has the focus and is read out anyway (`is_focused`), and
+    /// its first sentence.
     pub(crate) fn announce_phase(self, phase: Phase, is_focused: bool) {
         let Some(shared) = self.shared() else { return };
         let mut announcements = shared.announcements.get();
-        let keys = announcements.arrive(phase, is_focused);
+        let is_announced = announcements.arrive(phase);
         shared.announcements.set(announcements);
-        let (store, offer) = (self.store_name(), self.offer.get_untracked());
-        let price = offer.map(|offer| self.money(offer.amount.as_str()));
-        let values = [
-            ("store", &*store),
-            ("price", price.as_deref().unwrap_or("")),
-        ];
-        let texts: Vec<String> = keys
-            .iter()
-            .map(|key| self.i18n.text_with(key, &values))
-            .collect();
-        if !texts.is_empty() {
-            self.announce(texts.join(". "));
+        if !is_announced {
+            return;
         }
+        let before = self.announcement.get_untracked();
+        // Once it is there.
+        later(0, move || {
+            let Some(shared) = self.shared() else { return };
+            // The screen has announced what is news beside it.
+            if self.announcement.get_untracked() != before {
+                return;
+            }
+            let read = |selector| {
+                let found = shared.root.query_selector(selector).ok().flatten();
+                found.and_then(|found| found.text_content())
+            };
+            let heading = read(".screen h2").filter(|_| !is_focused);
+            let sentence = read(".screen > p:not([class])");
+            let words: Vec<String> = heading.into_iter().chain(sentence).collect();
+            self.announce(words.join(". "));
+        });
     }
 
     /// Announces `text` about this number of confirmations, where the policy has it announced.
