@@ -300,7 +300,7 @@ async fn an_early_address_goes_with_its_time() {
     let later = "const now = Date.now; Date.now = () => now() + 3600000";
     browser.evaluate(later).await;
     browser.wait_until_gone("address").await;
-    let sentence = "Please don’t send anything to the old address.";
+    let sentence = "Don’t send to the old address. A new price takes a second.";
     browser
         .wait_for_text("status-awaiting_payment", sentence)
         .await;

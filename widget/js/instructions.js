@@ -222,7 +222,7 @@ export const createInstructions = (words, locale, base) => {
      * @returns {HTMLElement | undefined} Nothing where the screen is another one, or begins with what the program draws.
      */
     begin: (body, qr) => {
-      const { attempt, email_required, store, amount, currency, status } = clean(/** @type {any} */ (body));
+      const { attempt, can_open_attempt, email_required, store, amount, currency, status } = clean(/** @type {any} */ (body));
       const left = attempt?.expires_in_seconds;
       // A bare address may be a token's, whose heading names its network.
       const isBare = attempt?.qr_string === attempt?.address;
@@ -258,7 +258,7 @@ export const createInstructions = (words, locale, base) => {
         if (!early) return;
         heading.textContent = text('time_up');
         countdown.remove();
-        rest.replaceChildren(h('div', { class: 'box doubtful', part: 'box', role: 'alert' }, h('p', {}, text('old_address')), h('p', {}, text('if_sent'))));
+        rest.replaceChildren(h('div', { class: 'box doubtful', part: 'box', role: 'alert' }, h('p', {}, text(can_open_attempt ? 'expired_hint' : 'old_address')), h('p', {}, text('if_sent'))));
       }, SECOND_MS);
       return screen;
     },
