@@ -441,3 +441,39 @@ async fn a_dialog_fills_a_phone_and_leaves_a_margin_on_a_desktop() {
     }
     end(world, browser).await;
 }
+
+/// A shop's page in a phone and on a desktop: the frame, and the same inline.
+#[tokio::test]
+async fn a_list_is_as_high_as_its_width_allows_and_has_the_same_corners_in_both_displays() {
+    let elements = "<florin-checkout store=\"demo\" product=\"ebook\"></florin-checkout>
+        <florin-checkout store=\"demo\" product=\"mug\" display=\"inline\"></florin-checkout>";
+    let (site, world) = page_with(elements).await;
+    let browser = Browser::open().await;
+    for (width, most) in [(300, 720), (356, 720), (1136, 400)] {
+        // The margins of the page.
+        browser.set_viewport(width + 16, 740).await;
+        browser.goto(site.url()).await;
+        browser.enter_checkout().await;
+        browser.wait_for("status-open").await;
+        let list = "
+            const box = (at) => at.getBoundingClientRect();
+            const [found] = inside.querySelectorAll('.rows > .options');
+            const isBeside = (row) => box(row.querySelector('.cost')).top < box(row.querySelector('b')).bottom;
+            return [innerWidth, [...found.querySelectorAll('.option')].every(isBeside), box(found).height];";
+        let list = read_inside(&browser, list).await;
+        assert_eq!([&list[0], &list[1]], [&json!(width), &json!(true)]);
+        assert!(list[2].as_f64().unwrap() <= f64::from(most), "{list}");
+        browser.leave_checkout().await;
+        let corners = "
+            const [frame, inline] = ['iframe', '.florin:not([aria-busy])'].map((part, number) => {
+                const found = document.querySelectorAll('florin-checkout')[number].shadowRoot?.querySelector(part);
+                const { borderRadius, outline } = found ? getComputedStyle(found) : {};
+                return borderRadius + ' ' + outline;
+            });
+            return frame === inline && frame.startsWith('16px ');";
+        browser
+            .wait_until("inline has the corners of the frame", corners)
+            .await;
+    }
+    end(world, browser).await;
+}

@@ -54,8 +54,8 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
     const isOff = !listed.some(({ available }) => available);
     return h('li', { hidden: isHidden && '' }, h('button', { type: 'button', class: name, part: 'option', 'data-testid': id, 'aria-disabled': isOff && 'true', 'data-off': isOff && '' }, mark, h('span', { class: 'what' }, ...what), cost(listed)));
   };
-  /** Each after a space, by which a reader parts it from the name. A narrow row shows the first alone. @param {string[]} keys */
-  const marks = (keys) => keys.slice(0, MOST_MARKS).flatMap((key) => [' ', h('small', { class: 'best', 'data-testid': key }, text(key))]);
+  /** The second line of a row. A narrow one shows the first mark alone. @param {string} detail @param {string[]} [marks] */
+  const more = (detail, marks = []) => h('span', { class: 'detail' }, h('small', {}, detail), ...marks.slice(0, MOST_MARKS).flatMap((key) => [' ', h('small', { class: 'best', 'data-testid': key }, text(key))]));
   /** @type {HTMLElement[]} */
   const rows = [];
   /** @type {HTMLElement[]} Those that cannot be chosen. */
@@ -63,7 +63,7 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
   for (const { name, icon: picture, kind } of wallets) {
     const payable = quotes.filter((quote) => quote.available && quote.wallet === kind);
     const assets = [...new Set(payable.map((quote) => quote.asset))].join(' · ');
-    if (assets) rows.push(row('option has-more', 'wallet-row-' + name, payable, [h('b', {}, text('wallet_pay', { wallet: name })), h('small', {}, assets)], picture ? h('img', { class: 'wallet-icon', src: picture, alt: '' }) : disc(name)));
+    if (assets) rows.push(row('option has-more', 'wallet-row-' + name, payable, [h('b', {}, text('wallet_pay', { wallet: name })), more(assets)], picture ? h('img', { class: 'wallet-icon', src: picture, alt: '' }) : disc(name)));
   }
   const coins = new Set();
   for (const quote of quotes) {
@@ -73,11 +73,11 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
       const coin = quotes.filter((other) => other.asset === asset);
       const isOff = !coin.some(({ available }) => available);
       const networks = plural('networks', coin.length, number(coin.length));
-      (isOff ? off : rows).push(row('option has-more', 'networks-' + asset, coin, [h('b', {}, quote.asset_name), h('small', {}, isOff ? detailOf(quote) : networks)], icon(asset, quote.glyph)));
+      (isOff ? off : rows).push(row('option has-more', 'networks-' + asset, coin, [h('b', {}, quote.asset_name), more(isOff ? detailOf(quote) : networks)], icon(asset, quote.glyph)));
     }
     const isLast = quote.available && code === last;
     const best = [...(isLast ? ['last_used'] : []), ...(quote.marks || [])];
-    const what = [h('b', {}, quote.name, ...marks(best)), h('small', {}, detailOf(quote))];
+    const what = [h('b', {}, quote.name), more(detailOf(quote), best)];
     // The networks of a coin are its next step, whether or not they can be chosen.
     const listed = quote.available || isFolded ? rows : off;
     listed.splice(isLast ? 0 : listed.length, 0, row('option', 'asset-' + code, [quote], what, icon(asset, quote.glyph, quote.badge), isFolded && !isLast));

@@ -196,7 +196,7 @@ export const createLists = (element, host, words, useWallet, networkOf) => {
       };
       step = h('div', { class: 'step', 'data-testid': 'network' },
         h('h2', { tabindex: '-1', part: 'heading' }, text('network', names)),
-        h('div', { class: 'option', part: 'option' }, icon, h('span', { class: 'what' }, h('b', {}, name), h('small', {}, asset + ' · ' + network)), cost),
+        h('div', { class: 'option', part: 'option' }, icon, h('span', { class: 'what' }, h('b', {}, name), h('span', { class: 'detail' }, h('small', {}, asset + ' · ' + network))), cost),
         h('p', { class: 'loss' }, text('network_hint', names)),
         called && sentence(text('network_called', names), ltr(called)),
         example && sentence(text('address_example', names), h('bdi', { dir: 'ltr', class: 'shape' }, example)),
@@ -223,7 +223,7 @@ export const createLists = (element, host, words, useWallet, networkOf) => {
       wait(/** @type {Element} */ (find('network-confirm', at)), isBusy);
     };
 
-    const detailOf = (/** @type {Element} */ row) => String(row.querySelector('.what > small')?.textContent);
+    const detailOf = (/** @type {Element} */ row) => String(row.querySelector('.detail small')?.textContent);
     list.onclick = ({ target }) => {
       const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (target).closest('.rows button'));
       if (!row) return;
@@ -265,7 +265,7 @@ export const createLists = (element, host, words, useWallet, networkOf) => {
         // A wallet whose assets have gone has no row any more.
         row.toggleAttribute('data-off', now?.dataset.off !== undefined || !now);
         if (!now) continue;
-        if (!before || detailOf(before) !== detailOf(now)) /** @type {Element} */ (row.querySelector('.what > small')).textContent = detailOf(now);
+        if (!before || detailOf(before) !== detailOf(now)) /** @type {Element} */ (row.querySelector('.detail small')).textContent = detailOf(now);
         takeCost(row, now);
       }
     };
