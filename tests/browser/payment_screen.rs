@@ -7,8 +7,8 @@ use thirtyfour::Key;
 
 use crate::gallery::{Gallery, wide};
 use crate::helpers::{
-    RECORD_ANNOUNCEMENTS, change_responses, checkout_page, choose_asset, end, open_payment,
-    read_inside, shop_page, wait_for_focus, wait_for_value, wait_until_announced,
+    RECORD_ANNOUNCEMENTS, change_responses, checkout_page, choose_asset, end, open_dialog,
+    open_payment, read_inside, shop_page, wait_for_focus, wait_for_value, wait_until_announced,
 };
 
 #[tokio::test]
@@ -59,6 +59,33 @@ async fn on_a_phone_amount_code_and_address_need_no_scrolling() {
     browser.wait_for("status-processing").await;
     browser.wait_until_gone("qr-large").await;
     end(world, browser).await;
+}
+
+/// A dialog has a lower edge. A frame is as high as what is in it.
+#[tokio::test]
+async fn on_a_phone_the_way_to_pay_is_at_the_edge_of_a_dialog_and_first_in_a_frame() {
+    for (display, expected) in [
+        ("modal", json!(["way", false, true])),
+        ("frame", json!(["wallet-list", true, true])),
+    ] {
+        let element = format!(
+            "<florin-checkout store=\"demo\" product=\"ebook\" display=\"{display}\"></florin-checkout>"
+        );
+        let (_site, world, browser) = shop_page(&element).await;
+        browser.set_viewport(390, 844).await;
+        browser.emulate_touch().await;
+        browser.reload().await;
+        if display == "modal" {
+            open_dialog(&browser).await;
+        }
+        browser.enter_checkout().await;
+        choose_asset(&world, &browser, "BTC").await;
+        let place = "
+            const [link, amount] = ['wallet-link', 'amount'].map((name) => named(name).getBoundingClientRect());
+            return [named('wallet-link').parentNode.className, link.bottom < amount.top, link.bottom <= innerHeight]";
+        assert_eq!(read_inside(&browser, place).await, expected, "{display}");
+        end(world, browser).await;
+    }
 }
 
 /// Names of the visible controls of the screen, and its words; an address is one.

@@ -156,8 +156,8 @@ export const createInstructions = (words, locale, base) => {
     const line = h('div', { class: 'line' }, !isPhone && opener, copy);
     const wallets = h('div', { class: 'wallets', 'data-testid': 'wallets' }, isPhone && list);
     if (isPhone && opener) list.append(opener);
-    // In windows as in pay.css, on our own page. A frame is as high as what is in it: it has no lower edge of the window.
-    const isBar = isPhone && parent === window && location.href.startsWith(base) && matchMedia('(max-width: 559px) and (min-height: 500px)').matches;
+    // In windows as in pay.css, on our own page and in a dialog. A frame that grows has no lower edge: the first on its screen is the way.
+    const isBar = isPhone && !document.querySelector('.grows') && location.href.startsWith(base) && matchMedia('(max-width: 559px) and (min-height: 500px)').matches;
     const bar = isBar && (opener ? createBar(opener, list) : createBar(copy, line));
     const columns = h('div', { class: 'columns' },
       h('div', { class: 'amount', part: 'amount' },
