@@ -56,6 +56,7 @@ async fn assert_changes_nothing(
         ("asset", "BTC"),
         ("amount", "1"),
         ("transaction", ""),
+        ("back", "/"),
     ];
     for (path, form) in [
         (format!("orders/{order}/decision"), &closes[..]),

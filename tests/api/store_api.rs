@@ -188,21 +188,33 @@ async fn a_refund_is_recorded_by_the_store_on_the_page_and_from_a_terminal() {
     };
     let left = owed().await.unwrap();
     let mut pages = ada(&world).await;
-    let page = pages.get(&format!("/orders/{order}")).await.with(200);
+    let path = format!("/orders/{order}");
     let sentence = format!("Owed to the customer: <strong>{left} BTC</strong>");
-    assert!(page.text.contains(&sentence), "{sentence} in {}", page.text);
+    let action = format!(" action=\"{path}/refunds\"");
+    for place in ["/", &path] {
+        let text = pages.get(place).await.with(200).text;
+        for part in [&sentence, &action] {
+            assert_eq!(text.matches(part).count(), 1, "{part} in {text}");
+        }
+    }
+    let page = pages.get("/").await.with(200);
     let (csrf, version) = (hidden(&page, "csrf"), hidden(&page, "version"));
     let form = [
         ("csrf", &*csrf),
         ("version", &version),
         ("asset", "BTC"),
         ("amount", "0.00002"),
+        ("back", "/"),
     ];
     // A second press of the button, then an old page.
-    for (transaction, expected) in [(" cafe2 ", 303), ("0xCAFE2", 303), ("cafe3", 409)] {
-        let path = format!("/orders/{order}/refunds");
+    for (transaction, expected, leads_to) in [
+        (" cafe2 ", 303, Some("/")),
+        ("0xCAFE2", 303, Some("/")),
+        ("cafe3", 409, None),
+    ] {
         let form = [&form[..], &[("transaction", transaction)]].concat();
-        pages.post(&path, &form).await.with(expected);
+        let posted = pages.post(&format!("{path}/refunds"), &form).await;
+        assert_eq!(posted.with(expected).header("location"), leads_to);
     }
     let left = owed().await.unwrap();
     let words = ["orders", "refund", &order, "--amount", &left];

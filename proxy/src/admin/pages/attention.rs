@@ -12,6 +12,7 @@ use maud::{Markup, html};
 
 use crate::admin::api::orders::possible;
 use crate::admin::attention::{self, DISABLED_WEBHOOK, Finding, GIVEN_UP_EVENT, conditions};
+use crate::admin::pages::orders::refund_form;
 use crate::admin::pages::{self, Place, Viewer, timeline};
 use crate::admin::{OperatorError, PageError};
 use crate::config::Role;
@@ -203,10 +204,7 @@ pub(crate) fn body(viewer: &Viewer, history: &OrderHistory, back: &str, written:
                         dd { (sentence) }
                     }
                 }
-                // What records a refund belongs here.
-                @for (code, amount) in aggregate.owed() {
-                    p { "Owed: " strong { (amount) " " (code.map_or("of an unknown asset".to_owned(), pages::asset)) } }
-                }
+                @if !aggregate.owed().is_empty() { (refund_form(viewer, aggregate, back)) }
                 p.muted {
                     @if back == "/" {
                         a href={ (viewer.base()) "/orders/" (aggregate.order.id) } { "Order" } " " (pages::status(aggregate.order.status))

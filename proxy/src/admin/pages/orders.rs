@@ -6,7 +6,7 @@ use axum::Extension;
 use axum::extract::rejection::{FormRejection, QueryRejection};
 use axum::extract::{Form, Path, Query, State};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use florin_money::{Amount, CryptoCode};
+use florin_money::{Amount, Asset, CryptoCode};
 use florin_orders::{Aggregate, OrderId, OrderStatus};
 use florin_storage::{AuditEntry, OrderHistory};
 use maud::{Markup, html};
@@ -146,7 +146,9 @@ pub(crate) async fn show(
 fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<(&str, &str)>) -> Markup {
     let aggregate = &history.aggregate;
     let order = &aggregate.order;
-    let open = aggregate.attention_causes();
+    let (open, owed) = (aggregate.attention_causes(), aggregate.owed());
+    // The open questions have it.
+    let has_form = !open.is_empty() && !owed.is_empty();
     let back = format!("/orders/{}", order.id);
     let written = refused.map_or("", |(_, written)| written);
     let content = html! {
@@ -171,13 +173,6 @@ fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<(&str, &s
             }
             @if let Some(email) = &order.terms.customer_email { div { dt { "Customer" } dd { (email) } } }
             @if let Some(email) = &order.receipt_email { div { dt { "Receipt" } dd { (email) } } }
-            @if let Some(address) = &order.refund_address {
-                div {
-                    dt { "Refund to" }
-                    dd { code { (address) } " " (aggregate.snapshot().owed_in().map_or_else(String::new, pages::asset)) }
-                    dd.muted { "Nothing proves that it is the customer's." }
-                }
-            }
             div { dt { "Opened" } dd { (pages::time(order.created_at)) } }
             @if let Some(at) = order.settled_at {
                 div {
@@ -192,7 +187,12 @@ fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<(&str, &s
                 (attention::body(viewer, history, &back, written))
             }
         }
-        (refund_section(viewer, aggregate))
+        @if !has_form && !(owed.is_empty() && aggregate.refundable().is_empty()) {
+            section.card aria-labelledby="refund" {
+                h2 #refund { "Refund" }
+                (refund_form(viewer, aggregate, &back))
+            }
+        }
         (timeline::attempts(viewer, aggregate))
         (timeline::timeline(viewer, history))
     };
@@ -217,7 +217,6 @@ pub(crate) async fn decide(
 ) -> Result<Response, PageError> {
     let Form(form) = form?;
     viewer.check_form(&form.csrf)?;
-    let base = viewer.base();
     let request = DecisionRequest {
         decision: form.decision,
         reason: form.reason.clone(),
@@ -227,13 +226,16 @@ pub(crate) async fn decide(
         Ok(decided) => decided,
         Err(error) => return Ok(refused(&app, &viewer, &id, error, &form.reason).await),
     };
-    // Two pages have the form; a page of another site is never gone to.
-    let back = if form.back == "/" {
-        format!("{base}/")
-    } else {
-        format!("{base}/orders/{}", decided.order.id)
-    };
-    Ok(Redirect::to(&back).into_response())
+    Ok(back_to(&viewer, &form.back, &decided.order.id, "").into_response())
+}
+
+/// Two pages have the forms; a page of another site is never gone to.
+fn back_to(viewer: &Viewer, back: &str, order: &OrderId, section: &str) -> Redirect {
+    let base = viewer.base();
+    Redirect::to(&match back {
+        "/" => format!("{base}/"),
+        _ => format!("{base}/orders/{order}{section}"),
+    })
 }
 
 /// The order as it is, why the decision was refused, and the reason that the person wrote.
@@ -256,43 +258,50 @@ async fn refused(
     (status, page).into_response()
 }
 
-fn refund_section(viewer: &Viewer, aggregate: &Aggregate) -> Markup {
+/// What is owed to the customer, the address for it, and the form that records what was sent back.
+pub(crate) fn refund_form(viewer: &Viewer, aggregate: &Aggregate, back: &str) -> Markup {
     let (owed, left) = (aggregate.owed(), aggregate.refundable());
     let (order, suggested) = (&aggregate.order, owed.first());
-    let asset = |it: Option<&CryptoCode>| it.map_or("of an unknown asset".to_owned(), pages::asset);
+    let id = |field: &str| format!("refund-{field}-{}", order.id);
+    let [amount, asset, transaction] = ["amount", "asset", "transaction"].map(id);
     html! {
-        @if !owed.is_empty() || !left.is_empty() {
-            section.card #refund aria-labelledby="refund-title" {
-                h2 #refund-title { "Refund" }
-                @for (of, amount) in &owed {
-                    p { "Owed to the customer: " strong { (amount) " " (asset(*of)) } }
+        @for (of, amount) in &owed {
+            p { "Owed to the customer: " strong { (amount) " " (of.map_or("of an unknown asset".to_owned(), pages::asset)) } }
+        }
+        @if let Some(address) = &order.refund_address {
+            @let snapshot = aggregate.snapshot();
+            @let of = snapshot.owed_in();
+            p {
+                "Refund address " (of.map_or_else(String::new, pages::asset)) " "
+                (pages::on_chain(viewer, of, address, Asset::explorer_address_url))
+                span.muted.sub { "Nothing proves that the address is the customer's." }
+            }
+        }
+        @if viewer.role == Role::Write && !left.is_empty() {
+            form.refund method="post" action={ (viewer.base()) "/orders/" (order.id) "/refunds" } {
+                input type="hidden" name="csrf" value=(viewer.csrf);
+                input type="hidden" name="version" value=(order.version);
+                input type="hidden" name="back" value=(back);
+                div {
+                    label for=(amount) { "Amount" }
+                    input id=(amount) name="amount" required inputmode="decimal" value=[suggested.map(|it| it.1)];
                 }
-                @if viewer.role == Role::Write && !left.is_empty() {
-                    form.search method="post" action={ (viewer.base()) "/orders/" (order.id) "/refunds" } {
-                        input type="hidden" name="csrf" value=(viewer.csrf);
-                        input type="hidden" name="version" value=(order.version);
-                        div {
-                            label for="refund-amount" { "Amount" }
-                            input #refund-amount name="amount" required inputmode="decimal" value=[suggested.map(|it| it.1)];
-                        }
-                        div {
-                            label for="refund-asset" { "Asset" }
-                            select #refund-asset name="asset" {
-                                @for (code, _) in &left {
-                                    option value=(code) selected[suggested.is_some_and(|it| it.0 == Some(*code))] {
-                                        (pages::asset(code))
-                                    }
-                                }
+                div {
+                    label for=(asset) { "Asset" }
+                    select id=(asset) name="asset" {
+                        @for (code, _) in &left {
+                            option value=(code) selected[suggested.is_some_and(|it| it.0 == Some(*code))] {
+                                (pages::asset(code))
                             }
                         }
-                        div {
-                            label for="refund-transaction" { "Transaction (optional)" }
-                            input #refund-transaction name="transaction";
-                        }
-                        button type="submit" { "Record the refund" }
-                        p.muted { "This records what you sent back. It sends nothing." }
                     }
                 }
+                div {
+                    label for=(transaction) { "Transaction (optional)" }
+                    input id=(transaction) name="transaction";
+                }
+                button type="submit" { "Record the refund" }
+                p.muted { "This records what you sent back. It sends nothing." }
             }
         }
     }
@@ -305,6 +314,7 @@ pub(crate) struct RefundForm {
     amount: Amount,
     asset: CryptoCode,
     transaction: String,
+    back: String,
 }
 
 /// POST /orders/{id}/refunds. A second press of the button records nothing.
@@ -322,11 +332,11 @@ pub(crate) async fn refund(
         crypto_code: Some(form.asset),
         transaction: (!transaction.is_empty()).then(|| transaction.to_owned()),
     };
-    let (base, version) = (viewer.base(), Some(form.version));
+    let (actor, version) = (viewer.actor.clone(), Some(form.version));
     let name = format!("version {}", form.version);
     let id = OrderId::parse(&id).map_err(|_| OperatorError::NotFound("order"))?;
-    record(&app, viewer.actor, &id, sent, Some(name), version).await?;
-    Ok(Redirect::to(&format!("{base}/orders/{id}#timeline")))
+    record(&app, actor, &id, sent, Some(name), version).await?;
+    Ok(back_to(&viewer, &form.back, &id, "#timeline"))
 }
 
 #[derive(Deserialize)]
