@@ -290,7 +290,12 @@ async fn settlements_have_totals_net_of_refunds_for_the_store_an_operator_and_a_
         .await
         .with(200)
         .text;
-    for text in ["Days of Pacific/Auckland", "+13:00</td>"] {
+    for text in [
+        "Days of Pacific/Auckland",
+        "+13:00</td>",
+        ">$12.50</td>",
+        ">-$1.50</td>",
+    ] {
         assert!(page.contains(text), "{page}");
     }
     world.end().await;

@@ -208,12 +208,18 @@ pub(crate) fn asset(code: &CryptoCode) -> String {
     }
 }
 
-/// `$107.40`, `107.40 CHF`.
 pub(crate) fn money(amount: Amount, currency: Currency) -> String {
     let amount = amount.with_min_decimals(currency.decimals());
-    match currency.as_str() {
-        "USD" => format!("${amount}"),
-        "EUR" => format!("€{amount}"),
+    signed_money(&amount.to_string(), currency.as_str())
+}
+
+/// `$107.40`, `-€1.50`, `107.40 CHF`.
+pub(crate) fn signed_money(amount: &str, currency: &str) -> String {
+    let digits = amount.trim_start_matches('-');
+    let sign = &amount[..amount.len() - digits.len()];
+    match currency {
+        "USD" => format!("{sign}${digits}"),
+        "EUR" => format!("{sign}€{digits}"),
         _ => format!("{amount} {currency}"),
     }
 }

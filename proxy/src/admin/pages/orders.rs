@@ -125,7 +125,7 @@ fn row(viewer: &Viewer, aggregate: &Aggregate) -> Markup {
                 (pages::status(order.status))
                 @if aggregate.attention_since.is_some() { span.badge.bad { "needs attention" } }
             }
-            td.number data-label="Price" { (order.terms.amount) " " (order.terms.currency) }
+            td.number data-label="Price" { (pages::money(order.terms.amount, order.terms.currency)) }
             td data-label="Asset" { @if let Some(terms) = terms { (pages::asset(&terms.crypto_code)) } @else { "–" } }
             @if viewer.sees_all() { td data-label="Store" { (order.terms.store_id) } }
             td data-label="Opened" { (pages::time(order.created_at)) }
@@ -157,7 +157,7 @@ fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<(&str, &s
         }
         div.title {
             (pages::status(order.status))
-            span.money { (order.terms.amount) " " (order.terms.currency) }
+            span.money { (pages::money(order.terms.amount, order.terms.currency)) }
             @if viewer.sees_all() { span.muted { (order.terms.store_id) } }
         }
         dl.facts {
@@ -167,7 +167,12 @@ fn order_page(viewer: &Viewer, history: &OrderHistory, refused: Option<(&str, &s
                 div {
                     dt { "Lines" }
                     @for line in &order.terms.lines {
-                        dd { (line.quantity) " × " (line.title) " " span.muted { (line.signed_amount().unwrap_or_default()) } }
+                        dd {
+                            (line.quantity) " × " (line.title)
+                            @if let Some(amount) = line.signed_amount() {
+                                " " span.muted { (pages::signed_money(&amount, order.terms.currency.as_str())) }
+                            }
+                        }
                     }
                 }
             }

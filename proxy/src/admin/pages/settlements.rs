@@ -71,8 +71,8 @@ pub(crate) async fn page(
         @if report.lines.is_empty() {
             p.notice { "Nothing was credited or refunded on these days." }
         } @else {
-            (totals("Asset", report.totals.as_deref()))
-            (totals("Currency", report.currencies.as_deref()))
+            (totals("Asset", report.totals.as_deref(), |amount, _| amount.to_owned()))
+            (totals("Currency", report.currencies.as_deref(), pages::signed_money))
             table.list {
                 (pages::head(&["Order", "What", "Price", "Amount", "When"], &["Price", "Amount"]))
                 tbody {
@@ -83,7 +83,7 @@ pub(crate) async fn page(
                                 span.muted.sub { (line.title) }
                             }
                             td data-label="What" { (line.kind) }
-                            td.number data-label="Price" { (line.amount) " " (line.currency) }
+                            td.number data-label="Price" { (pages::signed_money(&line.amount, &line.currency)) }
                             td.number data-label="Amount" {
                                 (line.amount_in_crypto) " " (line.asset)
                                 span.muted.sub { (line.network) }
@@ -102,7 +102,8 @@ pub(crate) async fn page(
     Ok(page.into_response())
 }
 
-fn totals(of: &str, totals: Option<&[Total]>) -> Markup {
+/// `shown`: an amount of a row as people read it, of the amount and the row's name.
+fn totals(of: &str, totals: Option<&[Total]>, shown: fn(&str, &str) -> String) -> Markup {
     html! {
         table.list {
             (pages::head(&[of, "Payments", "Received", "Refunded", "Net"], &["Payments", "Received", "Refunded", "Net"]))
@@ -113,9 +114,9 @@ fn totals(of: &str, totals: Option<&[Total]>) -> Markup {
                             (total.name) @if !total.network.is_empty() { span.muted.sub { (total.network) } }
                         }
                         td.number data-label="Payments" { (total.payments) }
-                        td.number data-label="Received" { (total.received) }
-                        td.number data-label="Refunded" { (total.refunded) }
-                        td.number data-label="Net" { (total.net) }
+                        td.number data-label="Received" { (shown(&total.received.to_string(), &total.name)) }
+                        td.number data-label="Refunded" { (shown(&total.refunded.to_string(), &total.name)) }
+                        td.number data-label="Net" { (shown(&total.net, &total.name)) }
                     }
                 }
             }

@@ -248,10 +248,10 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
     if let Some(at) = seen_at(history) {
         entries.push((at, 3, html! { strong { "Payment seen" } }));
     }
+    let terms = &aggregate.order.terms;
     if let Some(at) = aggregate.order.settled_at {
-        let terms = &aggregate.order.terms;
         let credited = html! {
-            strong { "Credited" } " " span { (terms.amount) " " (terms.currency) ", once and for good" }
+            strong { "Credited" } " " span { (pages::money(terms.amount, terms.currency)) ", once and for good" }
         };
         entries.push((at, 5, credited));
     }
@@ -288,7 +288,7 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
                 }
                 li {
                     span.when { (pages::time(aggregate.order.created_at)) }
-                    div { strong { "Order opened" } " " span { (aggregate.order.terms.amount) " " (aggregate.order.terms.currency) } }
+                    div { strong { "Order opened" } " " span { (pages::money(terms.amount, terms.currency)) } }
                 }
             }
         }
