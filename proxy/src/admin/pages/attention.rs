@@ -38,20 +38,19 @@ pub(crate) async fn page(
         Place::Staff => Vec::new(),
     };
     let waiting = match totals {
-        Ok(totals) => waiting(&app, &viewer, &totals, found.len()).await,
+        Ok(totals) => waiting(&app, &viewer, &totals, &found).await,
         Err(error) => Err(error.into()),
     };
     // While the database fails, its reason is more than that nothing can be read.
-    let (title, waiting) = match waiting {
+    let (title, content) = match waiting {
         Err(error) if !found.is_empty() => {
-            let unread = html! { p.notice.bad { "What waits for you cannot be read: " (error) } };
+            let unread = html! {
+                (proxy(&found))
+                p.notice.bad { "What waits for you cannot be read: " (error) }
+            };
             ("Needs attention".to_owned(), unread)
         }
         waiting => waiting?,
-    };
-    let content = html! {
-        @if !found.is_empty() { (proxy(&found)) }
-        (waiting)
     };
     Ok(pages::page(&viewer, "/", &title, &content))
 }
@@ -75,12 +74,13 @@ fn proxy(found: &[Finding]) -> Markup {
     }
 }
 
-/// The title with the number of what waits and the sum of the day, and the entries. `conditions` are shown above them.
+/// The title with the number of what waits and the sum of the day; and when the day began, what is wrong with the proxy, and the
+/// entries.
 async fn waiting(
     app: &AppState,
     viewer: &Viewer,
     totals: &Totals,
-    conditions: usize,
+    found: &[Finding],
 ) -> Result<(String, Markup), OperatorError> {
     let (storage, scope) = (&app.storage, viewer.scope());
     let orders = storage.orders_for_attention(scope, MOST).await?;
@@ -88,22 +88,25 @@ async fn waiting(
     let outboxes = totals.outboxes.iter();
     let disabled = outboxes.filter(|outbox| outbox.is_disabled && scope.contains(&outbox.store_id));
     let disabled: Vec<_> = disabled.collect();
-    let count = conditions + orders.len() + given_up.len() + disabled.len();
+    let count = found.len() + orders.len() + given_up.len() + disabled.len();
     let need = match count {
         0 => "Nothing needs you".to_owned(),
         1 => "1 needs you".to_owned(),
         count if count >= MOST as usize => format!("{count}+ need you"),
         count => format!("{count} need you"),
     };
-    let title = format!("{need} · {}", today(app, viewer).await?);
+    let (today, day) = today(app, viewer).await?;
+    let title = format!("{need} · {today}");
     let mut entries = Vec::with_capacity(orders.len());
     for order in &orders {
         entries.push(entry(app, viewer, order).await?);
     }
     let content = html! {
+        (day)
+        @if !found.is_empty() { (proxy(found)) }
         @if count == 0 {
             p.notice.good { "Nothing waits for you." }
-        } @else if count == conditions {
+        } @else if count == found.len() {
             p.muted { "No order, event or webhook waits for you." }
         }
         @for entry in &entries { (entry) }
@@ -135,9 +138,9 @@ async fn waiting(
     Ok((title, content))
 }
 
-/// What was credited since midnight in the stores that the person may see: one sum for each currency. The day is that of the
-/// stores' time zone, of UTC where they have several.
-async fn today(app: &AppState, viewer: &Viewer) -> Result<String, OperatorError> {
+/// What was credited since midnight in the stores that the person may see: one sum for each currency; and when that was. The
+/// day is that of the stores' time zone, of UTC where they have several.
+async fn today(app: &AppState, viewer: &Viewer) -> Result<(String, Markup), OperatorError> {
     let (now, config) = (app.now(), app.config());
     let mut zones = viewer.stores(&config).map(|store| &store.time_zone);
     let zone = zones
@@ -151,15 +154,15 @@ async fn today(app: &AppState, viewer: &Viewer) -> Result<String, OperatorError>
     let sums = sums.into_iter();
     let sums = sums.map(|(currency, sum, _)| pages::money(sum, currency));
     let sums = sums.collect::<Vec<_>>().join(" + ");
-    let today = format!(
-        "today ({})",
-        zone.and_then(TimeZone::iana_name).unwrap_or("UTC")
-    );
-    Ok(match count {
-        0 => format!("{today} no payment"),
-        1 => format!("{today} {sums} in 1 order"),
-        count => format!("{today} {sums} in {count} orders"),
-    })
+    let today = match count {
+        0 => "today no payment".to_owned(),
+        1 => format!("today {sums} in 1 order"),
+        count => format!("today {sums} in {count} orders"),
+    };
+    let zone = zone.and_then(TimeZone::iana_name).unwrap_or("UTC");
+    let day =
+        html! { p.muted { "Today began at " (pages::time(midnight)) ", midnight in " (zone) "." } };
+    Ok((today, day))
 }
 
 /// An order that waits: a row that opens in place.
