@@ -226,7 +226,7 @@ async fn a_refund_is_recorded_by_the_store_on_the_page_and_from_a_terminal() {
     assert_eq!(owed().await, None);
     let page = pages.get(&format!("/orders/{order}")).await.with(200).text;
     for text in [
-        "<strong>Refunded</strong> <span>0.00002 BTC</span> <code>cafe2</code>",
+        "<strong>Refunded</strong> <span>0.00002 BTC</span> <code class=\"id\" title=\"cafe2\">",
         "Operator ada: refund",
         "Staff server: refund",
     ] {

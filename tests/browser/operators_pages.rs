@@ -125,6 +125,10 @@ async fn accept_by_keyboard(browser: &Browser, world: &World, order: &str) {
     let is_local = "return [...document.querySelectorAll('time')].every(
         (time) => time.title.endsWith('UTC') && !time.textContent.endsWith('UTC'))";
     assert_eq!(browser.evaluate(is_local).await, true);
+    let copy = "navigator.clipboard.writeText = async (text) => { window.copied = text; };
+        document.querySelector('.copy').click();
+        return window.copied";
+    assert_eq!(browser.evaluate(copy).await, order);
     let focus = "document.querySelector('textarea').focus()";
     browser.evaluate(focus).await;
     // The text, Tab to the first button, Enter.

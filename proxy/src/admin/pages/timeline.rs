@@ -241,7 +241,9 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
         let sent = html! {
             strong { "Refunded" } " "
             span { (refund.amount_in_crypto) " " (pages::asset(&refund.crypto_code)) }
-            @if let Some(hash) = &refund.transaction_hash { " " code { (hash) } }
+            @if let Some(hash) = &refund.transaction_hash {
+                " " (pages::on_chain(viewer, Some(&refund.crypto_code), hash, Asset::explorer_url))
+            }
         };
         entries.push((refund.at, 5, sent));
     }
@@ -262,7 +264,7 @@ pub(crate) fn timeline(viewer: &Viewer, history: &OrderHistory) -> Markup {
         let latest = latest.filter(|_| recorded.state != EventState::NoWebhook);
         let sent = html! {
             strong { "Event " (event.kind) } " for " (recorded.webhook) " "
-            @if let Some(address) = refund_address(event) { code { (address) } " " }
+            @if let Some(address) = refund_address(event) { (pages::id(&address)) " " }
             span class={ "badge " (tone) } { (word) }
             @if let Some(latest) = latest {
                 (redeliver_form(viewer, &event.order_id, &latest.id))
