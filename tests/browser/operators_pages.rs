@@ -12,7 +12,7 @@ use crate::helpers::{axe_findings, end};
 const PAGES: [&str; 7] = [
     "/",
     "/orders",
-    "/settlements",
+    "/settlements?store=demo",
     "/stores",
     "/gateway",
     "/audit",
@@ -22,10 +22,10 @@ const PAGES: [&str; 7] = [
 /// Opens the entries. Returns how many rows were too high, and how many have their first action too far below.
 const OPEN_ENTRIES: &str = "const rows = [...document.querySelectorAll('details.entry')];
     const height = (row) => row.getBoundingClientRect().height;
-    const high = rows.filter((row) => height(row) > (innerWidth < 500 ? 96 : 72));
+    const high = rows.filter((row) => height(row) > 72);
     const far = rows.filter((row) => {
         row.open = true;
-        const action = row.querySelector('.buttons button').getBoundingClientRect();
+        const action = row.querySelector('form > button, .buttons button').getBoundingClientRect();
         return action.bottom - row.getBoundingClientRect().top > 600;
     });
     return [high.length, far.length]";
@@ -67,6 +67,9 @@ async fn with_orders(world: &World) -> String {
     world.expect_error("a payment needs review");
     let underpaid = world.customer().open_with("ebook", "BTC").await;
     world.sandbox().pay(&underpaid, "half").await;
+    let overpaid = world.customer().open_with("mug", "USDTTRC20").await;
+    world.sandbox().settle(&overpaid, "double").await;
+    overpaid.wait_for("overpaid").await;
     let unclear = world.customer().open_with("ebook", "BTC").await;
     let paid = world.customer().open_with("ebook", "BTC").await;
     world.sandbox().settle(&paid, "exact").await;
@@ -79,9 +82,9 @@ async fn with_orders(world: &World) -> String {
         .override_invoice(&invoice, &other_price)
         .await;
     let ada = world.operator(secrets::OPERATOR_TOKEN);
-    eventually("two orders wait for a person", async || {
+    eventually("three orders wait for a person", async || {
         let waiting = ada.get("/api/orders?attention=true").await;
-        (waiting.body["orders"].as_array()?.len() == 2).then_some(())
+        (waiting.body["orders"].as_array()?.len() == 3).then_some(())
     })
     .await;
     underpaid.order

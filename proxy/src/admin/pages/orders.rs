@@ -34,15 +34,18 @@ pub(crate) async fn list(
     let pages_on = found.len() == search.limit as usize && search.text.is_none();
     let next = found.last().filter(|_| pages_on);
     let next = next.map(|last| next_page(&viewer, &query, &last.order.id));
+    let statuses = OrderStatus::VARIANTS.iter().map(Into::into);
+    let config = app.config();
+    let stores = viewer.stores(&config).map(|store| store.id.as_str());
     let content = html! {
         form.search method="get" action={ (viewer.base()) "/orders" } {
             div {
                 label for="q" { "Search" }
                 input #q type="search" name="q" value=[query.q.as_deref()] maxlength="200" aria-describedby="q-hint";
             }
-            (select("status", "Status", query.status.as_deref(), &statuses()))
+            (select("status", "Status", query.status.as_deref(), statuses))
             @if viewer.sees_all() {
-                (select("store", "Store", query.store.as_deref(), &stores(&app)))
+                (select("store", "Store", query.store.as_deref(), stores))
             }
             button type="submit" { "Search" }
             p.muted #q-hint { "Order id, reference, email address, amount, blockchain address, transaction or invoice, in full." }
@@ -70,27 +73,19 @@ fn next_page(viewer: &Viewer, query: &OrdersQuery, after: &OrderId) -> String {
     format!("{}/orders?{}", viewer.base(), pairs.finish())
 }
 
-fn statuses() -> Vec<String> {
-    let words = OrderStatus::VARIANTS.iter().copied();
-    words
-        .map(|status| <&str>::from(status).to_owned())
-        .collect()
-}
-
-fn stores(app: &AppState) -> Vec<String> {
-    let config = app.config();
-    let stores = config.stores.iter();
-    stores.map(|store| store.id.to_string()).collect()
-}
-
-fn select(name: &str, label: &str, chosen: Option<&str>, options: &[String]) -> Markup {
+fn select<'o>(
+    name: &str,
+    label: &str,
+    chosen: Option<&str>,
+    options: impl Iterator<Item = &'o str>,
+) -> Markup {
     html! {
         div {
             label for=(name) { (label) }
             select id=(name) name=(name) {
                 option value="" { "all" }
                 @for option in options {
-                    option value=(option) selected[chosen == Some(option.as_str())] { (option.replace('_', " ")) }
+                    option value=(option) selected[chosen == Some(option)] { (option.replace('_', " ")) }
                 }
             }
         }
