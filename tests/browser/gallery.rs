@@ -1,11 +1,13 @@
 //! The state gallery: its page, its keys, its files, and pictures of every state.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, World};
+use support::{Browser, BrowserOptions, StoreSite, World, pause};
 
-use crate::helpers::{axe_findings, end, read_inside, wait_for_value};
+use crate::helpers::{axe_findings, end, open_dialog, read_inside, wait_for_value};
+use crate::operators_pages::{PAGES, sign_in, with_orders};
 
 pub(crate) struct Gallery {
     pub(crate) world: World,
@@ -14,12 +16,17 @@ pub(crate) struct Gallery {
 
 impl Gallery {
     pub(crate) async fn open() -> Self {
-        let world = World::start().await;
         let browser = Browser::open_with(BrowserOptions::default()).await;
+        let world = World::start().await;
+        let gallery = Self { world, browser };
+        gallery.begin().await;
+        gallery
+    }
+
+    pub(crate) async fn begin(&self) {
         // An unknown state: program, style and texts are loaded once, and states are shown on this page.
-        let url = format!("{}/pay#gallery=none", world.proxy_url());
-        browser.goto(&url).await;
-        Self { world, browser }
+        let url = format!("{}/pay#gallery=none", self.world.proxy_url());
+        self.browser.goto(&url).await;
     }
 
     pub(crate) fn states() -> Vec<String> {
@@ -81,6 +88,36 @@ impl Gallery {
         self.browser
             .wait_until_with(&what, shown, &[json!(state)])
             .await;
+    }
+
+    /// Shows a state in the element of a shop's page, whose frame gets the state into its address.
+    async fn show_in_shop(&self, site: &StoreSite, display: &str, state: &str, more: &str) {
+        let proxy = self.world.proxy_url();
+        let source = if state.starts_with("giving") {
+            "donation"
+        } else {
+            "product"
+        };
+        let page = format!(
+            "<style>body {{ margin: 0 }}</style>
+             <script>
+                 const src = Object.getOwnPropertyDescriptor(HTMLIFrameElement.prototype, 'src');
+                 const set = function (url) {{ src.set.call(this, url + 'gallery={state}{more}'); }};
+                 Object.defineProperty(HTMLIFrameElement.prototype, 'src', {{ ...src, set }});
+             </script>
+             <script src=\"{proxy}/florin.js\" async></script>
+             <florin-checkout store=demo {source}={state} display={display}></florin-checkout>"
+        );
+        site.serve("", &page);
+        self.browser.goto(site.url()).await;
+        if display == "modal" {
+            open_dialog(&self.browser).await;
+        }
+        self.browser.enter_checkout().await;
+        self.wait_until_settled(state).await;
+        self.browser.leave_checkout().await;
+        // The frame gets the height of its content.
+        pause(Duration::from_millis(200)).await;
     }
 
     pub(crate) async fn end(self) {
@@ -169,17 +206,27 @@ async fn in_production_there_is_no_gallery() {
 }
 
 /// A variant of the pictures: its name, emulated media features, and an addition to the fragment.
-type PictureVariant = (
-    &'static str,
-    &'static [(&'static str, &'static str)],
-    &'static str,
-);
-const PICTURE_VARIANTS: [PictureVariant; 5] = [
+const PICTURE_VARIANTS: [(&str, &[(&str, &str)], &str); 5] = [
     ("light", &[], ""),
     ("dark", &[], ""),
     ("forced", &[("forced-colors", "active")], ""),
     ("de", &[], "&locale=de"),
     ("ar", &[], "&locale=ar"),
+];
+
+/// A folder, its window, and what is shown: the checkout's `page`, the element of a shop in its display `frame` or `modal`, or the
+/// pages of the `operator`. The widest come first: a browser that has a touch screen keeps it.
+const PICTURE_PLACES: [(&str, (u32, u32), &str); 10] = [
+    ("1920", (1920, 1080), "page"),
+    ("1270", (1270, 740), "page"),
+    ("operator-1270", (1270, 740), "operator"),
+    ("dialog", (1270, 840), "modal"),
+    ("frame-1136", (1136, 740), "frame"),
+    ("768", (768, 1024), "page"),
+    ("390", (390, 844), "page"),
+    ("operator-390", (390, 844), "operator"),
+    ("frame-356", (356, 740), "frame"),
+    ("320", (320, 640), "page"),
 ];
 
 /// `cargo xtask pictures` runs it.
@@ -190,31 +237,57 @@ async fn pictures_of_every_state() {
     let folder = folder.expect("FLORIN_PICTURES is the folder");
     let only = std::env::var("FLORIN_PICTURES_ONLY").unwrap_or_default();
     let variant = std::env::var("FLORIN_PICTURES_LOOK").unwrap_or_default();
-    let is_wanted = |options: &&PictureVariant| variant.is_empty() || options.0 == variant;
-    let variants: Vec<_> = PICTURE_VARIANTS.iter().filter(is_wanted).collect();
+    let mut variants = PICTURE_VARIANTS.to_vec();
+    variants.retain(|(name, ..)| variant.is_empty() || *name == variant);
     assert!(!variants.is_empty(), "there is no variant {variant}");
-    let states = Gallery::states().into_iter();
-    let states: Vec<_> = states.filter(|state| state.contains(&only)).collect();
-    assert!(!states.is_empty(), "no state has {only} in its name");
-    let gallery = Gallery::open().await;
-    for size in [(1270, 740), (768, 1024), (390, 844), (320, 640)] {
-        for (name, features, more) in &variants {
+    let (site, world) = World::with_site().await;
+    let order = format!("/orders/{}", with_orders(&world).await);
+    let pages = PAGES.iter().copied().chain([&*order]);
+    let mut pages: Vec<_> = pages.map(|page| format!("operator{page}")).collect();
+    let mut states = Gallery::states();
+    for names in [&mut states, &mut pages] {
+        names.retain(|name| name.contains(&only));
+    }
+    let count = states.len() + pages.len();
+    assert!(count > 0, "no name has {only} in it");
+    let browser = Browser::open_with(BrowserOptions::default()).await;
+    let gallery = Gallery { world, browser };
+    let (browser, world) = (&gallery.browser, &gallery.world);
+    for (place, size, shown) in PICTURE_PLACES {
+        if shown == "operator" {
+            sign_in(browser, world).await;
+        } else {
+            gallery.begin().await;
+        }
+        let names = if shown == "operator" { &pages } else { &states };
+        for (variant, features, more) in &variants {
+            if names.is_empty() || (shown == "operator" && !more.is_empty()) {
+                continue;
+            }
             let options = BrowserOptions {
                 size,
-                dark: *name == "dark",
+                dark: *variant == "dark",
                 ..BrowserOptions::default()
             };
-            gallery.browser.emulate_with(options, features).await;
-            // The widest come first: it stays so.
+            browser.emulate_with(options, features).await;
             if size.0 < 500 {
-                gallery.browser.emulate_touch().await;
+                browser.emulate_touch().await;
             }
-            let folder = folder.join(format!("{}-{name}", size.0));
+            let folder = folder.join(format!("{place}-{variant}"));
             std::fs::create_dir_all(&folder).unwrap();
-            for state in &states {
-                gallery.show(state, more).await;
-                let file = folder.join(format!("{state}.png"));
-                gallery.browser.save_picture(options, &file).await;
+            for name in names {
+                match shown {
+                    "page" => gallery.show(name, more).await,
+                    "operator" => {
+                        let page = name.replacen("operator", &world.admin_url(), 1);
+                        browser.goto(&page).await;
+                        let open = "document.querySelector('.entry').open = true";
+                        browser.evaluate(open).await;
+                    }
+                    display => gallery.show_in_shop(&site, display, name, more).await,
+                }
+                let file = folder.join(format!("{}.png", name.replace(['/', '?', '='], "_")));
+                browser.save_picture(options, &file).await;
             }
         }
     }

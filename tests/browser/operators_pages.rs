@@ -9,7 +9,7 @@ use support::{Browser, BrowserOptions, Checkout, World, eventually, secrets};
 
 use crate::helpers::{axe_findings, end};
 
-const PAGES: [&str; 7] = [
+pub(crate) const PAGES: [&str; 7] = [
     "/",
     "/orders",
     "/settlements?store=demo",
@@ -62,8 +62,8 @@ async fn check_pages(browser: &Browser, base: &str, pages: &[&str]) {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// Opens orders of which one is underpaid, one needs review and one is paid. Returns the id of the first.
-async fn with_orders(world: &World) -> String {
+/// Opens orders of which one is underpaid, one is overpaid, one needs review and one is paid. Returns the id of the first.
+pub(crate) async fn with_orders(world: &World) -> String {
     world.expect_error("a payment needs review");
     let underpaid = world.customer().open_with("ebook", "BTC").await;
     world.sandbox().pay(&underpaid, "half").await;
@@ -91,7 +91,7 @@ async fn with_orders(world: &World) -> String {
 }
 
 /// Signs in by keyboard: the name has the focus.
-async fn sign_in(browser: &Browser, world: &World) {
+pub(crate) async fn sign_in(browser: &Browser, world: &World) {
     browser.goto(&format!("{}/login", world.admin_url())).await;
     assert_eq!(axe_findings(browser).await, "", "the sign-in");
     browser

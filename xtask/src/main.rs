@@ -39,7 +39,7 @@ enum Command {
     Demo(DemoArgs),
     /// Run every check: format, dependencies, sizes, lints, docs, tests, HTTP
     Test(TestArgs),
-    /// Save every state of the checkout to target/pictures, in four widths and five looks
+    /// Save every state of the checkout and the operator's pages to target/pictures, in every display and five looks
     #[command(visible_alias = "screenshots")]
     Pictures(PictureArgs),
     /// Install what the tests use: three browsers, their drivers, npm packages, Schemathesis
@@ -60,7 +60,7 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct PictureArgs {
-    /// Only the states whose name contains this text, such as paid
+    /// Only the states and pages whose name contains this text, such as paid or operator
     #[arg(long, value_name = "TEXT", default_value_t)]
     only: String,
     /// Only this look: light, dark, forced (colours), de or ar
@@ -132,7 +132,7 @@ fn build(workspace: &Workspace, variant: Variant) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes `target/pictures/<width>-<look>/<state>.png`: light, dark, in forced colours, in German and in Arabic.
+/// Writes `target/pictures/<place>-<look>/<state>.png`: light, dark, in forced colours, in German and in Arabic.
 fn pictures(workspace: &Workspace, args: &PictureArgs) -> anyhow::Result<()> {
     setup::set_up(workspace)?;
     setup::install_for_tests(workspace)?;
