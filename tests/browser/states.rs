@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Browser, BrowserOptions, StoreSite, World, pause};
+use support::{Browser, BrowserOptions, Engine, StoreSite, World, pause};
 
 use crate::gallery::{Gallery, wide};
 use crate::helpers::{WITHOUT_OFFER, axe_findings, choose_asset, end, open_dialog, tag_frame};
@@ -178,6 +178,23 @@ async fn every_state_is_readable_operable_and_whole_at_every_width() {
 #[ignore = "long: run by cargo xtask test --long"]
 async fn every_state_is_readable_in_both_colours_and_from_right_to_left() {
     check_states(|_| true).await;
+}
+
+/// Firefox computes names, roles and colours by itself.
+#[tokio::test]
+#[ignore = "long: run by cargo xtask test --long"]
+async fn axe_finds_nothing_in_any_state_in_firefox() {
+    let browser = Browser::open_engine(Engine::Firefox, wide(1270)).await;
+    let world = World::start().await;
+    let gallery = Gallery { world, browser };
+    gallery.begin().await;
+    let mut found = Found::default();
+    for state in Gallery::states() {
+        gallery.show(&state, "").await;
+        found.add_axe(&state, &gallery.browser).await;
+    }
+    gallery.end().await;
+    assert!(found.findings.is_empty(), "{}", found.findings);
 }
 
 /// Returns what has moved since the page was loaded.
