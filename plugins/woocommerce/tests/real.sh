@@ -27,7 +27,7 @@ site=$FOLDER/site
 cp -rL "$wordpress" "$site"
 rm -f "$site/wp-config.php"
 mkdir -p "$site/wp-content/uploads"
-rm -rf "$site/wp-content/plugins/woocommerce" "$site/wp-content/plugins/florin-for-woocommerce"
+rm -rf "$site/wp-content/mu-plugins" "$site/wp-content/plugins/woocommerce" "$site/wp-content/plugins/florin-for-woocommerce"
 cp -r "$woocommerce" "$site/wp-content/plugins/woocommerce"
 # The shop gets what is shipped.
 "$tests/../bin/build.sh" "$FOLDER" >/dev/null
