@@ -28,10 +28,11 @@ const LONGEST_PAUSE_SECONDS = 30;
 /** A button without a text waits this long for the one in the customer's language. */
 const LABELS_TIMEOUT_MS = 3000;
 
+/** Of the displays, `modal` and `redirect` alone have a "d". */
 const SHOP_CSS = `\
-:host([display=modal]),:host([display=redirect]){display:inline-block}\
+:host([display*=d]){display:inline-block}\
 .fl-frame,::slotted(iframe){display:block;width:1270px;max-width:100%;min-height:740px;margin:auto;border:0}\
-.florin,.fl-frame,::slotted(iframe){border-radius:16px;outline:1px solid #8884;outline-offset:-1px}`;
+.fl-frame,::slotted(iframe),.florin{border-radius:16px;outline:1px solid #8884;outline-offset:-1px}`;
 const CSS = `\
 :host{display:block}\
 .fl-wait{width:1270px;max-width:100%;min-height:480px;margin:auto;background:repeating-linear-gradient(#8882 0 72px,#0000 0 84px) 50% 48px/90% 324px no-repeat}\

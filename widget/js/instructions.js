@@ -225,8 +225,7 @@ export const createInstructions = (words, locale, base) => {
       const { attempt, can_open_attempt, email_required, store, amount, currency, status } = clean(/** @type {any} */ (body));
       const left = attempt?.expires_in_seconds;
       // A bare address may be a token's, whose heading names its network.
-      const isBare = attempt?.qr_string === attempt?.address;
-      if (!qr || status !== 'awaiting_payment' || isBare || !attempt.verified || email_required || attempt.evm_transaction || attempt.tron_transaction) return;
+      if (!qr || status !== 'awaiting_payment' || attempt.qr_string === attempt.address || !attempt.verified || email_required || attempt.evm_transaction || attempt.tron_transaction) return;
       if (/[1-9]/.test(attempt.received_in_crypto) || left < WHOLE_MINUTES[0] || left >= WHOLE_MINUTES[1]) return;
       /** @type {Payment} */
       const payment = {

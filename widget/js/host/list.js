@@ -196,7 +196,7 @@ export const createLists = (element, host, words, useWallet, networkOf) => {
       };
       step = h('div', { class: 'step', 'data-testid': 'network' },
         h('h2', { tabindex: '-1', part: 'heading' }, text('network', names)),
-        h('div', { class: 'option', part: 'option' }, icon, h('span', { class: 'what' }, h('b', {}, name), h('span', { class: 'detail' }, h('small', {}, asset + ' · ' + network))), cost),
+        h('div', { class: 'option', part: 'option' }, icon, h('span', { class: 'what' }, h('b', {}, name), h('span', { class: 'detail' }, asset + ' · ' + network)), cost),
         h('p', { class: 'loss' }, text('network_hint', names)),
         called && sentence(text('network_called', names), ltr(called)),
         example && sentence(text('address_example', names), h('bdi', { dir: 'ltr', class: 'shape' }, example)),
