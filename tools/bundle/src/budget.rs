@@ -168,7 +168,7 @@ fn largest_language(dist: &Path) -> anyhow::Result<(String, Sizes)> {
         .context("there is no language")
 }
 
-/// The one file whose name begins and ends so; `end` is empty for a whole name.
+/// The one file whose name begins and ends so, with a hash between; `end` is empty for a whole name.
 fn found(dist: &Path, begin: &str, end: &str) -> anyhow::Result<PathBuf> {
     let (folder, begin) = begin.rsplit_once('/').unwrap_or(("", begin));
     let found = entries(&dist.join(folder))?.into_iter().find(|path| {
@@ -176,7 +176,9 @@ fn found(dist: &Path, begin: &str, end: &str) -> anyhow::Result<PathBuf> {
         if end.is_empty() {
             name == begin
         } else {
-            name.starts_with(begin) && name.ends_with(end)
+            let rest = name.strip_prefix(begin);
+            let hash = rest.and_then(|rest| rest.strip_suffix(end));
+            hash.is_some_and(|hash| hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
         }
     });
     found.with_context(|| format!("{begin}…{end} is missing in {}", dist.display()))
