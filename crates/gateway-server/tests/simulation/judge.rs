@@ -68,7 +68,9 @@ impl Judge {
     /// Continues with what was known at the time of the backup. All indexes stay taken until the chain was read.
     pub(crate) fn restore(&mut self, backup: Self) {
         let given = core::mem::take(&mut self.given);
-        let (of_backup, settled) = (Some(backup.given), BTreeMap::new());
+        // A backup that was made before the first look after a restore knows no index given since the backup before.
+        let of_backup = Some(backup.of_backup.unwrap_or(backup.given));
+        let settled = BTreeMap::new();
         *self = Self {
             given,
             of_backup,

@@ -311,9 +311,20 @@ impl World {
         is_cut.then(|| self.random.below(LATEST_CUT))
     }
 
-    /// A cut operation ends its process, or only loses its client.
-    async fn after_cut(&mut self, what: &'static str) -> Verdict {
+    /// Number of looks that the database has recorded.
+    async fn looks(&mut self) -> Verdict<i64> {
+        let select = sqlx::query_scalar("SELECT looks FROM chains");
+        works(select.fetch_one(&mut self.process.db).await)
+    }
+
+    /// A cut operation ends its process, or only loses its client. The database may have recorded its look after the cut.
+    async fn after_cut(&mut self, what: &'static str, looks: i64) -> Verdict {
         self.note(what);
+        works(self.process.gateway.store().set_fact("settled", "").await)?;
+        if self.looks().await? != looks {
+            let truth = recorded(&mut self.process.db, &self.node).await?;
+            self.judge.looked(&truth);
+        }
         if self.random.percent(50) {
             return self.crash("crash while it waits").await;
         }
@@ -333,6 +344,7 @@ impl World {
             code,
             cents: 100 + self.random.below(most),
         };
+        let looks = self.looks().await?;
         let (gateway, node) = (&self.process.gateway, &self.node);
         if self.random.percent(50) {
             let (_, prices) = self.shop.call(gateway, "GET /prices", String::new()).await;
@@ -369,7 +381,7 @@ impl World {
         };
         let both = Box::pin(async { tokio::join!(looked, opened) });
         let Some((looked, answered)) = cut(both, self.draw_cut()).await else {
-            return self.after_cut("POST /invoice cut off").await;
+            return self.after_cut("POST /invoice cut off", looks).await;
         };
         if while_looking {
             self.note("invoice opened during a look");
@@ -393,9 +405,9 @@ impl World {
     }
 
     async fn look(&mut self) -> Verdict {
-        let waits = self.draw_cut();
+        let (waits, looks) = (self.draw_cut(), self.looks().await?);
         let Some(looked) = cut(self.process.gateway.look(CHAIN), waits).await else {
-            return self.after_cut("look cut off").await;
+            return self.after_cut("look cut off", looks).await;
         };
         if self.looked(looked).await? && self.random.percent(6) {
             return self.check(true).await;
