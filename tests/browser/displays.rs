@@ -445,7 +445,8 @@ async fn a_dialog_fills_a_phone_and_leaves_a_margin_on_a_desktop() {
 /// A shop's page in a phone and on a desktop: the frame, and the same inline.
 #[tokio::test]
 async fn a_list_is_as_high_as_its_width_allows_and_has_the_same_corners_in_both_displays() {
-    let elements = "<florin-checkout store=\"demo\" product=\"ebook\"></florin-checkout>
+    let elements = "<style>html { scrollbar-width: none }</style>
+        <florin-checkout store=\"demo\" product=\"ebook\"></florin-checkout>
         <florin-checkout store=\"demo\" product=\"mug\" display=\"inline\"></florin-checkout>";
     let (site, world) = page_with(elements).await;
     let browser = Browser::open().await;

@@ -138,12 +138,15 @@ fn unknown_asset(code: &CryptoCode, entry: &PriceEntry, valid_for_seconds: u32) 
     }
 }
 
+/// Assets that share one mark.
+const MOST_MARKED: usize = 2;
+
 /// Writes what the row of each asset says, which depends on the others, and puts those that cannot be chosen last.
 fn write_rows(listed: &mut [Quote]) {
     let assets: Vec<String> = listed.iter().map(|quote| quote.asset.clone()).collect();
     let choosable = || listed.iter().filter(|quote| quote.available);
-    let [fastest, slowest] = ends(choosable().filter_map(shown_time));
-    let [lowest, highest] = ends(choosable().filter_map(fee));
+    let fastest = best(choosable().filter_map(shown_time));
+    let lowest = best(choosable().filter_map(fee));
     for quote in &mut *listed {
         let networks = assets.iter().filter(|asset| **asset == quote.asset).count();
         let coin = Network::coin_of(&quote.network);
@@ -160,8 +163,8 @@ fn write_rows(listed: &mut [Quote]) {
         }
         quote.glyph = glyph(&quote.asset);
         quote.badge = is_guest.then(|| glyph(coin)).flatten();
-        let is_fastest = shown_time(quote) == fastest && fastest < slowest;
-        let is_lowest = fee(quote) == lowest && lowest < highest;
+        let is_fastest = fastest.is_some() && shown_time(quote) == fastest;
+        let is_lowest = lowest.is_some() && fee(quote) == lowest;
         let marks = [(Mark::LowestFee, is_lowest), (Mark::Fastest, is_fastest)];
         let marks = marks
             .into_iter()
@@ -185,9 +188,12 @@ fn fee(quote: &Quote) -> Option<Amount> {
     Amount::parse(quote.fee_in_order_currency.as_ref()?.as_str()).ok()
 }
 
-fn ends<T: Ord + Copy>(values: impl Iterator<Item = T>) -> [Option<T>; 2] {
+/// The least of the values; `None` where it says little: all have it, or more than [`MOST_MARKED`].
+fn best<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
     let values: Vec<T> = values.collect();
-    [values.iter().min().copied(), values.iter().max().copied()]
+    let best = values.iter().min().copied()?;
+    let sharing = values.iter().filter(|value| **value == best).count();
+    (sharing <= MOST_MARKED && sharing < values.len()).then_some(best)
 }
 
 #[cfg(test)]
@@ -288,6 +294,8 @@ mod tests {
             // The same minute, and the same hour.
             ("61 -, 120 -, 121 -", "1 [Fastest], 1 [Fastest], 1 []"),
             ("5401 -, 7200 -, 7201 -", "1 [Fastest], 1 [Fastest], 1 []"),
+            // Three share it.
+            ("9 -, 9 -, 9 -, 90 -", "1 [], 1 [], 1 [], 1 []"),
             // No asset is better than the others, or is shown to be.
             ("9 -, 9 -", "1 [], 1 []"),
             ("3 -, 44 -", "1 [], 1 []"),

@@ -8,7 +8,6 @@ import { createTexts, h, initial, ltr, svg } from '../drawing.js';
 
 /** From so many assets on, the list has a search field. */
 const MANY = 10;
-const MOST_MARKS = 2;
 /** A payment that takes less than this has no number. */
 const SOON_SECONDS = 45;
 /** From here on hours say enough. */
@@ -54,8 +53,8 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
     const isOff = !listed.some(({ available }) => available);
     return h('li', { hidden: isHidden && '' }, h('button', { type: 'button', class: name, part: 'option', 'data-testid': id, 'aria-disabled': isOff && 'true', 'data-off': isOff && '' }, mark, h('span', { class: 'what' }, ...what), cost(listed)));
   };
-  /** The second line of a row. A narrow one shows the first mark alone. @param {string} detail @param {string[]} [marks] */
-  const more = (detail, marks = []) => h('span', { class: 'detail' }, h('small', {}, detail), ...marks.slice(0, MOST_MARKS).flatMap((key) => [' ', h('small', { class: 'best', 'data-testid': key }, text(key))]));
+  /** The second line of a row. @param {string} detail @param {string} [mark] */
+  const more = (detail, mark) => h('span', { class: 'detail' }, h('small', {}, detail), ' ', mark && h('small', { class: 'best', 'data-testid': mark }, text(mark)));
   /** @type {HTMLElement[]} */
   const rows = [];
   /** @type {HTMLElement[]} Those that cannot be chosen. */
@@ -76,8 +75,7 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
       (isOff ? off : rows).push(row('option has-more', 'networks-' + asset, coin, [h('b', {}, quote.asset_name), more(isOff ? detailOf(quote) : networks)], icon(asset, quote.glyph)));
     }
     const isLast = quote.available && code === last;
-    const best = [...(isLast ? ['last_used'] : []), ...(quote.marks || [])];
-    const what = [h('b', {}, quote.name), more(detailOf(quote), best)];
+    const what = [h('b', {}, quote.name), more(detailOf(quote), isLast ? 'last_used' : quote.marks?.[0])];
     // The networks of a coin are its next step, whether or not they can be chosen.
     const listed = quote.available || isFolded ? rows : off;
     listed.splice(isLast ? 0 : listed.length, 0, row('option', 'asset-' + code, [quote], what, icon(asset, quote.glyph, quote.badge), isFolded && !isLast));
