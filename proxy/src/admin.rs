@@ -71,14 +71,14 @@ fn page_routes(app: &Arc<AppState>) -> Router<Arc<AppState>> {
 
 /// The pages that operators and stores' staff have. A layer of their place signs the [`pages::Viewer`] in.
 pub(crate) fn shared_routes(place: Place) -> Router<Arc<AppState>> {
-    use pages::{attention, orders, settlements, stores};
+    use pages::{attention, orders, refunds, settlements, stores};
     let at = |path: &str| format!("{}{path}", place.base());
     Router::new()
         .route(&at("/"), get(attention::page))
         .route(&at("/orders"), get(orders::list))
         .route(&at("/orders/{id}"), get(orders::show))
         .route(&at("/orders/{id}/decision"), post(orders::decide))
-        .route(&at("/orders/{id}/refunds"), post(orders::refund))
+        .route(&at("/orders/{id}/refunds"), post(refunds::refund))
         .route(&at("/orders/{id}/redeliver"), post(orders::redeliver))
         .route(&at("/settlements"), get(settlements::page))
         .route(&at("/stores"), get(stores::page))

@@ -206,7 +206,13 @@ async fn in_production_there_is_no_gallery() {
 }
 
 /// A variant of the pictures: its name, emulated media features, and an addition to the fragment.
-const PICTURE_VARIANTS: [(&str, &[(&str, &str)], &str); 5] = [
+type PictureVariant = (
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static str,
+);
+
+const PICTURE_VARIANTS: [PictureVariant; 5] = [
     ("light", &[], ""),
     ("dark", &[], ""),
     ("forced", &[("forced-colors", "active")], ""),

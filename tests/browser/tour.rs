@@ -7,7 +7,7 @@ use support::{Browser, Demo, within};
 use crate::helpers::axe_findings;
 
 /// A payment that is taken back is found within a minute.
-const LONGEST_PLAY: Duration = Duration::from_secs(120);
+const LONGEST_PLAY: Duration = Duration::from_mins(2);
 const ALL_ON: &str = "wallet on, chain on, credited on, webhook on, shipped on";
 
 /// A play, the lights at its end, and how the tour says that it ended.

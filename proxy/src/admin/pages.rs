@@ -3,6 +3,7 @@
 
 pub(crate) mod attention;
 pub(crate) mod orders;
+pub(crate) mod refunds;
 pub(crate) mod settlements;
 pub(crate) mod sign_in;
 pub(crate) mod stores;

@@ -111,6 +111,7 @@ pub(crate) struct DonationTable {
     /// The most that is taken, likewise.
     #[schemars(extend("x-default" = "required"))]
     pub(crate) max: Option<String>,
+    /// Amounts that the checkout offers, within the bounds, as strings.
     #[serde(default)]
     pub(crate) suggested: Vec<String>,
 }

@@ -31,7 +31,7 @@ pub(super) enum Killed {
 }
 
 /// Nodes whose blocks come from the campaign alone. The gateway reads a node of Litecoin that follows the payer's.
-pub(super) async fn start_nodes() -> (RealChains, RegtestNode) {
+pub(super) async fn start_nodes() -> (Arc<RealChains>, RegtestNode) {
     let litecoin = RegtestNode::start_two(&litecoind()).await;
     let [litecoin, follower] = litecoin.expect("litecoind starts");
     // Each block is a second later than the one before: one for each payment would outrun the clock. As a node of the main
@@ -39,7 +39,7 @@ pub(super) async fn start_nodes() -> (RealChains, RegtestNode) {
     let ethereum = Anvil::start(&["--no-mining", "--prune-history", "128"]);
     let mut chains = RealChains::of(litecoin, ethereum).await;
     chains.invoice_minutes = 1;
-    (chains, follower)
+    (Arc::new(chains), follower)
 }
 
 #[derive(Debug)]

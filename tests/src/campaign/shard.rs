@@ -114,10 +114,9 @@ impl Shard {
         if options.gateway.is_some() {
             // The gateway binds it again after each kill.
             sandbox_address = free_address();
-            let (chains, litecoin) = start_nodes().await;
-            let chains = Arc::new(chains);
-            world_config.real_chains = Some(chains.clone());
-            nodes = Some((chains, litecoin));
+            let started = start_nodes().await;
+            world_config.real_chains = Some(started.0.clone());
+            nodes = Some(started);
         }
         let shop_log = folder.file(SHOP_LOG);
         let shop = Shop::open(&shop_log, random.split(1), counters.clone()).await;
@@ -159,10 +158,8 @@ impl Shard {
             ..world_config.sandbox(&addresses, MovableClock::default())
         };
         let mut gateway = JoinSet::new();
-        let chains = world_config.real_chains.clone();
-        let real = options.gateway.clone().zip(nodes);
-        let real = real.map(|(program, nodes)| {
-            let proxy = addresses.proxy_url();
+        let proxy = addresses.proxy_url();
+        let real = options.gateway.clone().zip(nodes).map(|(program, nodes)| {
             RealGateway::start(program, nodes, sandbox_address, &proxy, &folder)
         });
         if real.is_none() {
@@ -172,7 +169,7 @@ impl Shard {
         let http = crate::http_response::client().timeout(Duration::from_secs(5));
         let http = http.build().expect("the crypto provider is installed");
         let customers = Customers {
-            proxy: addresses.proxy_url(),
+            proxy,
             sandbox: SandboxControl {
                 http: http.clone(),
                 base: format!("http://{sandbox_address}"),
@@ -180,7 +177,7 @@ impl Shard {
             http,
             counters: counters.clone(),
             is_closing: Arc::default(),
-            chains,
+            chains: world_config.real_chains,
         };
         Self {
             folder,

@@ -12,7 +12,7 @@ use maud::{Markup, html};
 
 use crate::admin::api::orders::possible;
 use crate::admin::attention::{self, DISABLED_WEBHOOK, Finding, GIVEN_UP_EVENT, conditions};
-use crate::admin::pages::orders::refund_form;
+use crate::admin::pages::refunds::refund_form;
 use crate::admin::pages::{self, Place, Viewer, timeline};
 use crate::admin::{OperatorError, PageError};
 use crate::config::Role;
