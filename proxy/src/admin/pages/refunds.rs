@@ -1,4 +1,4 @@
-//! The form that records a refund, in an entry of what needs somebody and on the page of an order.
+//! The form that records a refund, in an entry of the first page and on the page of an order.
 
 use std::sync::Arc;
 
