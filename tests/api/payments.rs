@@ -61,7 +61,7 @@ async fn a_product_is_paid_and_the_shop_accepts_the_signed_webhook() {
     let attempt = &record["attempt"];
     assert_eq!(attempt["received_in_crypto"], attempt["amount_in_crypto"]);
     let entries = [
-        "Credited</strong> <span>19.9",
+        "Credited</strong> <span>$19.90",
         "/3 confirmations",
         "Payment seen",
         "Address shown",

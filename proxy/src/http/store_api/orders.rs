@@ -126,6 +126,7 @@ pub(crate) struct OpenedOrder {
     /// The gateway's page; there while a hosted order can be paid.
     #[serde(skip_serializing_if = "Option::is_none")]
     payment_process_url: Option<String>,
+    /// What to do if the reference names an order that ended without a payment; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<&'static str>,
 }

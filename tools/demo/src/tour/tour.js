@@ -82,7 +82,7 @@ async function send(amount, atBlock) {
       await sleep(BLOCK_MS);
       await block();
       if (blocks === 1) say("The payment is in a block. Two more make it final.");
-      if (blocks === 2) say("Two of three blocks. The shop’s page asks every few seconds, and follows.");
+      if (blocks === 2) say("Two of three blocks. The shop’s page asks every few seconds, so it is a step behind.");
       await atBlock?.(blocks);
     }
   } finally {
@@ -121,7 +121,7 @@ function lights({ order, invoice, sale }) {
     if (isProxyDown) return ["bad", "the proxy is down"];
     if (order?.reverted) return ["bad", "contradicted"];
     if (isPaid) return ["on", `$${order.amount}`];
-    if (order?.status === "underpaid") return ["part", `$${order.attempt.received_in_local_currency} of $${order.amount}`];
+    if (order?.status === "underpaid") return ["part", `only $${order.attempt.received_in_local_currency} of $${order.amount}`];
     if (["expired", "failed"].includes(order?.status)) return ["part", "the time is over"];
     return isSent ? ["now", "not yet"] : ["", ""];
   };
@@ -216,7 +216,7 @@ const pay = (steps, isOver) => perform(async () => {
 async function conclude(isOver) {
   await until("The webhook", isOver);
   if (known.sale.paid_by) say("Paid: the shop has the signed webhook, and ships.");
-  else say("Too little came: nothing is credited, and nothing is shipped. The checkout asks for the rest; the phone can send it.");
+  else say("Too little came: the order is not paid, and nothing is shipped. The checkout asks for the rest; the phone can send it.");
 }
 
 one("[data-scan]").addEventListener("click", () => scan().then(() => one("[data-slide]").focus()));
@@ -281,7 +281,7 @@ const PLAYS = {
     await send("rest", async (blocks) => {
       if (blocks !== 1) return;
       await post("kill");
-      say("The proxy was killed (SIGKILL) with a payment on its way. It starts again in four seconds.");
+      say("The proxy was killed at once (SIGKILL), with a payment on its way. It starts again in four seconds.");
     });
     await until("The webhook", isShipped);
     say("The proxy was killed and lost nothing: the order was in its database, and the payment counted once.");
