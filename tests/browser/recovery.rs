@@ -79,7 +79,7 @@ async fn expired_and_underpaid_orders_offer_a_next_step() {
     world.wait_for_deliveries().await;
     world.skip(Duration::from_mins(16));
     browser.wait_for("status-expired").await;
-    let hint = "Please don’t send anything to the old address.";
+    let hint = "Don’t send to the old address. A new price takes a second.";
     assert_eq!(announced(&browser).await.last().unwrap(), hint);
     browser.press("new-quote").await;
     browser.wait_for("status-awaiting_payment").await;

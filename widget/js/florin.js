@@ -32,12 +32,12 @@ const LABELS_TIMEOUT_MS = 3000;
 const SHOP_CSS = `\
 :host([display*=d]){display:inline-block}\
 .fl-frame,::slotted(iframe){display:block;width:1270px;max-width:100%;min-height:740px;margin:auto;border:0}\
-.fl-frame,::slotted(iframe),.florin{border-radius:16px;outline:1px solid #8884;outline-offset:-1px}`;
+.florin,.fl-frame,::slotted(iframe){border-radius:16px;outline:1px solid #8884;outline-offset:-1px}`;
 const CSS = `\
 :host{display:block}\
 .fl-wait{width:1270px;max-width:100%;min-height:480px;margin:auto;background:repeating-linear-gradient(#8882 0 72px,#0000 0 84px) 50% 48px/90% 324px no-repeat}\
 .fl-notice{all:initial;display:block;padding:16px;color:inherit}\
-.fl-notice,.fl-open{font:16px/1.5 var(--florin-font,system-ui,sans-serif)}\
+.fl-notice,.fl-open{font:16px/1.5 var(--florin-font,system-ui)}\
 .fl-open{display:inline-block;padding:10px 20px;border:0;border-radius:var(--florin-radius,12px);color:var(--florin-on-accent,#fff);background:var(--florin-accent,#0b6e52);cursor:pointer;font-weight:600;text-decoration:none}\
 .fl-notice .fl-open{margin:8px 12px 0 0}` + (IS_PAGE ? '' : SHOP_CSS) + ':host([hidden]){display:none}';
 
