@@ -200,7 +200,7 @@ async fn a_copied_loader_works_from_any_place_and_goes_on_after_an_upgrade() {
     browser.goto(site.url()).await;
     let console = browser.console_warnings().await;
     assert_eq!(console.len(), 1, "{console:#?}");
-    assert!(console[0].contains("load this script from your proxy"));
+    assert!(console[0].contains("load it from your proxy"));
     end(world, browser).await;
 }
 

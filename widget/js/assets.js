@@ -22,7 +22,7 @@ const own = (IS_PAGE ? /https?:\/\/[^\s/@]+\/(?=assets\/florin-)/ : /https?:\/\/
  */
 export const BASE = /** @type {string} */ (page && (/^http/.test('%PUBLIC_URL%') && (!own || own === location.origin + '/') ? '%PUBLIC_URL%' : own));
 export const ORIGIN = BASE && new URL(BASE).origin;
-if (page && !ORIGIN) console.error('florin: load this script from your proxy');
+if (page && !ORIGIN) console.error('florin: load it from your proxy');
 
 /** What the names of the loader's modules end in, which all have the same hash. */
 export const VERSION = '-%VERSION%.js';
