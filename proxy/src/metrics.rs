@@ -39,7 +39,9 @@ use crate::trace;
 
 pub(crate) use self::labels::{Route, Rule};
 
+/// Stores with separate series.
 const MAX_NAMED_STORES: usize = 16;
+/// The label of all other stores together.
 const OTHER_STORES: &str = "(other)";
 
 /// Bounds of the time to a response's head, in seconds. Status reads have 100 ms, an invoice has 3 s.

@@ -74,6 +74,7 @@ impl<K> Counts<K> {
 }
 
 impl<K: Key> RateLimit<K> {
+    /// At most `per_minute`, at least one.
     pub(crate) fn new(name: &'static str, per_minute: u32) -> Self {
         Self {
             name,

@@ -26,6 +26,7 @@ impl ReceiptKey {
     }
 }
 
+/// The keys that genuine receipts may be signed with, the one in use first.
 fn receipt_keys(webhook: &Webhook) -> impl Iterator<Item = ReceiptKey> {
     webhook.secrets.expose().map(ReceiptKey::derive)
 }

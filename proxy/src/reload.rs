@@ -31,6 +31,7 @@ impl AppState {
         *self.refused_reload.lock() = refused;
     }
 
+    /// Puts a configuration in force, or returns why not.
     fn exchange(&self, mut next: Config) -> Result<(), String> {
         let current = self.config();
         let fixed = fixed_changes(&current, &next).join(", ");

@@ -181,6 +181,7 @@ impl Period {
         }
     }
 
+    /// The lines of a page, and the totals on the first one.
     pub(crate) async fn report(
         &self,
         app: &AppState,

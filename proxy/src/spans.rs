@@ -101,6 +101,7 @@ impl Spans {
         self.0.as_ref().map_or(0, lost)
     }
 
+    /// Sends what waits, in bounded time.
     pub(crate) async fn shutdown(&self) {
         let Some(recorder) = &self.0 else {
             return;

@@ -252,6 +252,7 @@ impl AppState {
         }
     }
 
+    /// The configuration in force. A task that needs several values takes it once.
     pub(crate) fn config(&self) -> Arc<Config> {
         self.config.load_full()
     }
@@ -277,6 +278,7 @@ impl AppState {
         Timestamp::from_microsecond(latest).ok()
     }
 
+    /// Waits, but not beyond the end of the process.
     pub(crate) async fn pause(&self, duration: Duration) {
         tokio::select! {
             () = self.shutdown.cancelled() => {}
@@ -441,6 +443,7 @@ impl StorageHealth {
             && age.is_some_and(|age| (SignedDuration::ZERO..fresh).contains(&age))
     }
 
+    /// Records a write that succeeded. Returns the length of the outage that it ends.
     pub(crate) fn record_success(&self, now: Timestamp) -> Option<SignedDuration> {
         let mut state = self.0.lock();
         state.written_at = Some(now);

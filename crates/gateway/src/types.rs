@@ -208,6 +208,7 @@ pub struct PriceEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Rates {
     pub amount_in_local_currency: String,
+    /// Quantity that the price is for.
     pub amount_in_crypto: String,
     pub amount_in_usd: String,
     pub local_currency_code: String,

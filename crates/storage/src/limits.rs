@@ -45,6 +45,7 @@ pub enum LeaseClock {
     Caller,
 }
 
+/// A process that takes leases, and the clock that ends them.
 #[derive(Clone, Debug)]
 pub(crate) struct LeaseHolder {
     pub(crate) name: Arc<str>,

@@ -176,6 +176,7 @@ pub struct Outbox {
     pub store_id: StoreId,
     pub webhook: WebhookId,
     pub waiting: u64,
+    /// When the oldest of them happened; absent if none waits.
     pub oldest_at: Option<Timestamp>,
     pub is_disabled: bool,
 }

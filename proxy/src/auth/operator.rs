@@ -107,6 +107,7 @@ pub(crate) struct Session {
     pub(crate) operator: String,
     /// The digest of the password's hash: another password ends the session.
     password: [u8; 32],
+    /// What each form must send back.
     pub(crate) csrf: String,
     since: Timestamp,
     used_at: Timestamp,

@@ -12,7 +12,9 @@ use crate::config::Errors;
 pub(crate) struct Product {
     pub(crate) sku: String,
     pub(crate) title: String,
+    /// On one of the store's `image_origins`.
     pub(crate) image_url: Option<String>,
+    /// The price of one, in the store's currency.
     pub(crate) price: Price,
     pub(crate) max_quantity: u32,
     /// `true` if the customer names an email address before the payment.
@@ -93,6 +95,7 @@ pub(crate) struct Donation {
     /// In the store's currency; above zero.
     pub(crate) min: Amount,
     pub(crate) max: Amount,
+    /// Amounts that the checkout offers, within the bounds.
     pub(crate) suggested: Vec<Amount>,
 }
 

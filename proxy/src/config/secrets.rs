@@ -27,6 +27,7 @@ impl SecretPair {
         &self.newest
     }
 
+    /// Both, the one in use first.
     pub(crate) fn all(&self) -> impl Iterator<Item = &SecretString> {
         [&self.newest].into_iter().chain(&self.before)
     }
@@ -71,6 +72,7 @@ impl OneOrMore {
     }
 }
 
+/// Reads one secret, or two while the first replaces the other.
 pub(crate) fn secrets(
     values: Option<OneOrMore>,
     files: Option<OneOrMore>,

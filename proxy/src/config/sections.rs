@@ -144,6 +144,7 @@ const MILLION: u32 = 1_000_000;
 pub(crate) struct Tracing {
     /// Where the collector takes spans: its address and `/v1/traces`.
     pub(crate) traces_url: Url,
+    /// Recorded requests of a million.
     pub(crate) sampled_per_million: u32,
 }
 

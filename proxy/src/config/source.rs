@@ -95,6 +95,7 @@ pub fn operator_token(
     errors.finish(token)
 }
 
+/// One key, as its variable or else the file has it.
 fn alone(
     key: &str,
     file: Option<&Path>,

@@ -34,6 +34,7 @@ pub struct Store {
     pub(crate) origins: Vec<Origin>,
     pub(crate) currency: Currency,
     pub(crate) secret_key: Option<SecretPair>,
+    /// None, one, or two while one replaces the other.
     pub(crate) token_keys: Vec<TokenKey>,
     pub(crate) return_url: Option<String>,
     pub(crate) cancel_url: Option<String>,
@@ -45,7 +46,9 @@ pub struct Store {
     pub(crate) gateway_access: bool,
     /// `None` if there are no pages for its staff.
     pub(crate) staff_pages: Option<Role>,
+    /// Of its days and months.
     pub(crate) time_zone: TimeZone,
+    /// In `currency`.
     pub(crate) tolerance: Amount,
     pub webhooks: Vec<Webhook>,
     pub(crate) theme: String,

@@ -28,6 +28,7 @@ impl fmt::Display for Origin {
     }
 }
 
+/// An `https` address, or an `http` one on this machine.
 pub(crate) fn web_address(text: &str) -> Result<Url, String> {
     let url = Url::parse(text)
         .map_err(|error| format!("{text:?} is no address ({error}): write like https://…"))?;

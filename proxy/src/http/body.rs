@@ -38,6 +38,7 @@ pub(crate) struct JsonText(pub String);
 pub(crate) struct EmptyBody;
 
 pub(crate) trait FromBody: Sized {
+    /// Checks the headers before the body is read.
     fn check_headers(_: &HeaderMap) -> Result<(), ApiError> {
         Ok(())
     }

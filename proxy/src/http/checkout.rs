@@ -349,6 +349,7 @@ pub(crate) fn describe_events(types: &mut Types) -> Operation {
 }
 
 impl OrderStream {
+    /// Waits for something to send; `None` ends the stream.
     async fn next(&mut self) -> Option<Event> {
         let app = self.app.clone();
         let mut is_woken = false;

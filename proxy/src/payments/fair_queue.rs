@@ -126,6 +126,7 @@ impl State {
         Ok(receiver)
     }
 
+    /// The next waiting request: the first one of the client whose turn it is.
     fn next(&mut self) -> Option<oneshot::Sender<Permit>> {
         while let Some(client) = self.turns.pop_front() {
             let Some(waiting) = self.waiting.get_mut(&client) else {

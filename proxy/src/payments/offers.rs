@@ -63,6 +63,7 @@ pub(crate) fn quotes(app: &AppState, terms: &NewOrder, priced: &PriceSnapshot) -
     listed
 }
 
+/// How long this number of blocks takes; `None` on a network whose pace is not known.
 fn takes_seconds(network: &str, blocks: u32) -> Option<u32> {
     let pace = Network::of(network)?.block_ms;
     Some(pace.saturating_mul(blocks).div_ceil(1000))
@@ -126,6 +127,7 @@ fn known_asset(
     }
 }
 
+/// An asset that the gateway offers and that is not known here: shown by its code.
 fn unknown_asset(code: &CryptoCode, entry: &PriceEntry, valid_for_seconds: u32) -> Quote {
     Quote {
         crypto_code: code.to_string(),

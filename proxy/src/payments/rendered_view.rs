@@ -32,6 +32,7 @@ pub(crate) struct RenderedView {
     has_attempt: bool,
     observed_at: Option<Timestamp>,
     delayed: bool,
+    /// The bytes are valid from one time to the other.
     valid: (Timestamp, Timestamp),
 }
 

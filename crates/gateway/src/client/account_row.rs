@@ -89,6 +89,7 @@ impl AccountRow for MemoryRow {
     }
 }
 
+/// A change that may be applied again: the last time counts.
 pub(super) struct Change {
     pub(super) rules: Rules,
     /// It stores the configuration of this process.

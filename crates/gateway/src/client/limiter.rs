@@ -67,6 +67,7 @@ struct Queue {
 struct WaitingOutcome {
     grant: Grant,
     outcome: Outcome,
+    /// When it was known, by the clock of this process.
     at: Timestamp,
     reply: Option<oneshot::Sender<Recorded>>,
 }
@@ -234,6 +235,7 @@ impl Limiter {
         });
     }
 
+    /// Stores what waits; else reads what the other processes have stored.
     async fn refresh(self: &Arc<Self>) {
         let is_idle = self.state.lock().queue.outcomes.is_empty();
         if !is_idle || !self.is_configured.load(Ordering::Relaxed) {

@@ -69,6 +69,7 @@ impl Transaction {
         Ok(transaction)
     }
 
+    /// Returns `true` if an earlier try may have been committed.
     pub(super) fn is_repeat(&self) -> bool {
         self.is_repeat
     }

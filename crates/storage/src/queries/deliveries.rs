@@ -341,6 +341,7 @@ async fn note(tx: &mut Connection, delivery: &Delivery) -> Result<()> {
     Ok(())
 }
 
+/// Locks the order of an event; `None` for an unknown event.
 async fn lock_order_of(tx: &mut Connection, event: &EventId) -> Result<Option<(String, i64)>> {
     let place: Option<(String, i64)> =
         sqlx::query_as("SELECT order_id, sequence FROM events WHERE id = $1")

@@ -17,6 +17,7 @@ use crate::{
     StaffAccess, StaticFile, StorageError, StoredResponse, TokenGrant,
 };
 
+/// How long files are kept after their version was last in use.
 const FILES_KEPT: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// A file that was kept this recently is not written again.

@@ -226,6 +226,7 @@ async fn open(
     Ok(Opened { order, is_new })
 }
 
+/// Inserts an order, with its first event counted; `None` if its reference names one already.
 async fn insert(
     tx: &mut Connection,
     id: &OrderId,

@@ -122,6 +122,7 @@ pub(super) async fn make_due(
     Ok(made_due.rows_affected() > 0)
 }
 
+/// Keeps waiting events with money from being tried early until a time.
 pub(super) async fn postpone_probe(
     tx: &mut Connection,
     store: &str,

@@ -98,6 +98,7 @@ pub(crate) fn example_of_form() -> Value {
     json!({ "order_token": "eyJhbGciOiJIUzI1NiIsImtpZCI6ImsxIn0.eyJzdG9yZSI6ImRlbW8ifQ.c2lnbmF0dXJl" })
 }
 
+/// GET /v1/checkout/offer: the offer of a product or a donation; without its amount, what the donation takes.
 pub(crate) async fn offer(
     State(app): State<Arc<AppState>>,
     ClientAddress(client): ClientAddress,

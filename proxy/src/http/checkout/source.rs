@@ -78,6 +78,7 @@ impl<'a> VerifiedRequest<'a> {
         Ok(Self::Signed { store, claims })
     }
 
+    /// The store, if it lists the origin of the page.
     pub(crate) fn store(
         &self,
         config: &'a Config,

@@ -96,6 +96,7 @@ pub(crate) fn request_layer(
     })
 }
 
+/// The response of a handler; without this, a panic would end the connection without one.
 async fn answered(handler: impl Future<Output = Result<Response, Infallible>>) -> Response {
     match AssertUnwindSafe(handler).catch_unwind().await {
         Ok(Ok(response)) => response,

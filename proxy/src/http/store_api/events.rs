@@ -265,6 +265,7 @@ pub(crate) fn describe_list_webhooks(types: &mut Types) -> Operation {
         .responds::<WebhookList>(200, "The state.", types)
 }
 
+/// POST /v1/webhooks/enable: re-enables the webhooks that answered 410; any other stays as it is.
 pub(crate) async fn enable_webhooks(
     State(app): State<Arc<AppState>>,
     store: AuthenticatedStore,

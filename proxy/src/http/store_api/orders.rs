@@ -173,6 +173,7 @@ pub(crate) async fn open_order(
     Ok((created_or_ok(stored.is_new), replayed, Json(opened)))
 }
 
+/// Opens an order; for a hosted one also its session on the gateway's page.
 async fn open_and_prepare(
     app: &Arc<AppState>,
     terms: &NewOrder,

@@ -12,6 +12,7 @@ use crate::{
 };
 
 struct Copying {
+    /// Removed at the end.
     _folder: TempDir,
     file: String,
     name: String,
