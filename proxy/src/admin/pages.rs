@@ -10,10 +10,10 @@ pub(crate) mod stores;
 mod timeline;
 
 use axum::http::header;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Redirect};
 use florin_checkout_api::is_obeyed;
 use florin_money::{Amount, Asset, CryptoCode, Currency, Network};
-use florin_orders::{OrderStatus, StoreId};
+use florin_orders::{OrderId, OrderStatus, StoreId};
 use florin_storage::{Actor, StoreScope};
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -209,6 +209,7 @@ pub(crate) fn asset(code: &CryptoCode) -> String {
     }
 }
 
+/// As [`signed_money`], with the decimals that the currency has.
 pub(crate) fn money(amount: Amount, currency: Currency) -> String {
     let amount = amount.with_min_decimals(currency.decimals());
     signed_money(&amount.to_string(), currency.as_str())
@@ -292,6 +293,15 @@ pub(crate) struct CsrfForm {
 impl Viewer {
     pub(crate) fn base(&self) -> &'static str {
         self.place.base()
+    }
+
+    /// Leads to the page whose form was sent: the first one, or that of an order. It never leads to another site.
+    pub(crate) fn back_to(&self, back: &str, order: &OrderId, section: &str) -> Redirect {
+        let base = self.base();
+        Redirect::to(&match back {
+            "/" => format!("{base}/"),
+            _ => format!("{base}/orders/{order}{section}"),
+        })
     }
 
     pub(crate) fn scope(&self) -> &StoreScope {

@@ -38,6 +38,11 @@ pub(crate) fn works<T, E: ToString>(result: Result<T, E>) -> Verdict<T> {
     result.map_err(|error| format!("VIOLATED works: {}", error.to_string()))
 }
 
+/// Waits for writes of operations that were cut off; fails if one keeps its lock.
+pub(crate) async fn wait_for_writes(store: &Store) -> Verdict {
+    works(store.set_fact("settled", "").await)
+}
+
 /// The truth that the database has recorded. Its time is the chain's, or the gateway's clock where that is behind.
 pub(crate) async fn recorded(db: &mut AnyConnection, node: &Node) -> Verdict<Arc<Snapshot>> {
     let row = sqlx::query("SELECT cursor, tip_time FROM chains");
@@ -97,8 +102,7 @@ impl Judge {
         node: &Node,
         after_look: bool,
     ) -> Verdict {
-        // It waits for writes of operations that were cut off, and fails if one keeps its lock.
-        works(store.set_fact("settled", "").await)?;
+        wait_for_writes(store).await?;
         let truth = recorded(db, node).await?;
         let invoices = works(store.newest_invoices(u32::MAX).await)?;
         check_money(works(store.addresses().await)?, &truth, &invoices)?;

@@ -19,7 +19,7 @@ use sqlx::{AnyConnection, Connection as _, Executor as _};
 
 use crate::chain::{ETHER, Output, SimulatedChain, TETHER, amount};
 use crate::customer::{Answered, KEY, LIFETIME_SECONDS, Order, SECRET, Shop, plan};
-use crate::judge::{Judge, Verdict, recorded, rule, works};
+use crate::judge::{Judge, Verdict, recorded, rule, wait_for_writes, works};
 use crate::node::{LOST, Node, State};
 use crate::parts::{Prices, Random, Silent, SimulatedClock};
 use crate::planted::Planted;
@@ -320,7 +320,7 @@ impl World {
     /// A cut operation ends its process, or only loses its client. The database may have recorded its look after the cut.
     async fn after_cut(&mut self, what: &'static str, looks: i64) -> Verdict {
         self.note(what);
-        works(self.process.gateway.store().set_fact("settled", "").await)?;
+        wait_for_writes(self.process.gateway.store()).await?;
         if self.looks().await? != looks {
             let truth = recorded(&mut self.process.db, &self.node).await?;
             self.judge.looked(&truth);

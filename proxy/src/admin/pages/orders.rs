@@ -16,7 +16,7 @@ use url::form_urlencoded;
 use crate::admin::api::orders::{AuditQuery, DecisionRequest, OrdersQuery, decide_as, history};
 use crate::admin::api::{page_size, redeliver_as};
 use crate::admin::pages::attention;
-use crate::admin::pages::refunds::{back_to, refund_form};
+use crate::admin::pages::refunds::refund_form;
 use crate::admin::pages::{self, Viewer, timeline};
 use crate::admin::{OperatorError, PageError, PageFailure};
 use crate::state::AppState;
@@ -225,7 +225,9 @@ pub(crate) async fn decide(
         Ok(decided) => decided,
         Err(error) => return Ok(refused(&app, &viewer, &id, error, &form.reason).await),
     };
-    Ok(back_to(&viewer, &form.back, &decided.order.id, "").into_response())
+    Ok(viewer
+        .back_to(&form.back, &decided.order.id, "")
+        .into_response())
 }
 
 /// The order as it is, why the decision was refused, and the reason that the person wrote.

@@ -95,14 +95,5 @@ pub(crate) async fn refund(
     let name = format!("version {}", form.version);
     let id = OrderId::parse(&id).map_err(|_| OperatorError::NotFound("order"))?;
     record(&app, actor, &id, sent, Some(name), version).await?;
-    Ok(back_to(&viewer, &form.back, &id, "#timeline"))
-}
-
-/// Two pages have the forms; a page of another site is never gone to.
-pub(super) fn back_to(viewer: &Viewer, back: &str, order: &OrderId, section: &str) -> Redirect {
-    let base = viewer.base();
-    Redirect::to(&match back {
-        "/" => format!("{base}/"),
-        _ => format!("{base}/orders/{order}{section}"),
-    })
+    Ok(viewer.back_to(&form.back, &id, "#timeline"))
 }
