@@ -1,6 +1,6 @@
 /** Texts of others. */
 
-/** What a browser obeys instead of showing: as in crates/checkout-api/src/from_json.rs. */
+/** What a browser obeys instead of showing: `is_obeyed` of crates/checkout-api. */
 const CONTROL_CHARACTERS = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 /**
  * @template T

@@ -8,7 +8,7 @@
 //! | layer | holds |
 //! |---|---|
 //! | `format` | values as texts; no browser |
-//! | `browser`, `host` | window, clocks, timers; what the page's script passes in |
+//! | `browser`, `from_js`, `host` | window, clocks, timers; the contract's types from JavaScript; what the page's script passes in |
 //! | `i18n` | texts, numbers and times in the customer's language |
 //! | `state` | signals and actions of one order |
 //! | `net` | requests, event stream, polling |
@@ -34,6 +34,8 @@ mod browser;
 mod components;
 #[cfg(target_arch = "wasm32")]
 mod element;
+#[cfg(target_arch = "wasm32")]
+mod from_js;
 #[cfg(target_arch = "wasm32")]
 mod host;
 #[cfg(target_arch = "wasm32")]

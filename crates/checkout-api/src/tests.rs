@@ -13,7 +13,7 @@ use strum::VariantArray;
 use super::*;
 
 fn read<T: DeserializeOwned>(json: &Value) -> Result<T, String> {
-    from_json(&json.to_string()).map_err(|error| error.to_string())
+    serde_json::from_value(json.clone()).map_err(|error| error.to_string())
 }
 
 fn written(value: &impl Serialize) -> Value {
@@ -32,6 +32,17 @@ where
     newer["a_member_of_tomorrow"] = json!({ "of": ["any", "shape"] });
     assert_eq!(read::<T>(&newer).as_ref(), Ok(&value));
     value
+}
+
+#[test]
+fn a_browser_obeys_control_characters_and_those_that_turn_text() {
+    let obeyed: String = (0..=0x3000)
+        .filter_map(char::from_u32)
+        .filter(|c| is_obeyed(*c))
+        .collect();
+    let control = ('\0'..='\x1f').chain('\x7f'..='\u{9f}');
+    let turning = ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}');
+    assert_eq!(obeyed, control.chain(turning).collect::<String>());
 }
 
 /// The variants of a closed list, each with its word.

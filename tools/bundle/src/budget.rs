@@ -41,7 +41,7 @@ const LOADERS: Part = Part {
 /// What is loaded before the screens after a press on an asset.
 const PROGRAM: Part = Part {
     name: "program",
-    promised: [124_500, 159_000],
+    promised: [102_500, 119_000],
     rows: &[
         ("WebAssembly", "assets/widget_bg-", ".wasm"),
         ("its JavaScript", "assets/widget-", ".js"),
@@ -63,7 +63,7 @@ const PAYMENT: Part = Part {
 /// Brotli bytes until the list can be pressed: the page with an offer of nine assets, as the proxy compresses it.
 const LIST_BYTES: u64 = 14_000;
 /// Brotli bytes of all parts, for the same two.
-const CHECKOUT_BYTES: [u64; 2] = [220_000, 253_500];
+const CHECKOUT_BYTES: [u64; 2] = [199_000, 217_000];
 /// Brotli bytes of the loader, which every page of the shop loads.
 const LOADER_BYTES: u64 = 3_000;
 /// Brotli bytes of any one language, all parts but that of wallets.

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use florin_checkout_api::from_json;
-use js_sys::{Date, JSON, Object};
+use js_sys::{Date, Object};
 use leptos::prelude::{LocalStorage, StoredValue, UpdateValue as _, WithValue as _};
 use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
@@ -11,6 +10,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use super::template::{Text, fill};
 use crate::browser::object;
 use crate::format::amount::{Sign, sign};
+use crate::from_js::from_js;
 
 #[wasm_bindgen]
 extern "C" {
@@ -148,11 +148,8 @@ impl Language {
     }
 
     fn add(&mut self, texts: &JsValue) {
-        let json = JSON::stringify(texts)
-            .ok()
-            .and_then(|json| json.as_string());
-        let texts: Option<BTreeMap<_, _>> = json.and_then(|json| from_json(&json).ok());
-        self.texts.extend(texts.unwrap_or_default());
+        let texts: BTreeMap<_, _> = from_js(texts.clone()).unwrap_or_default();
+        self.texts.extend(texts);
     }
 
     /// The key itself shows what a language file lacks.

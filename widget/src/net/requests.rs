@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use florin_checkout_api::{DonationView, OpenAttempt, OrderView, from_json};
+use florin_checkout_api::{DonationView, ErrorBody, OpenAttempt, OrderView};
 use gloo_net::http::{RequestBuilder, Response};
 use js_sys::{JSON, Promise};
 use serde::Serialize;
@@ -12,6 +12,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortSignal, ReadableStreamDefaultReader, RequestCache};
 
 use crate::format::links::handoff;
+use crate::from_js::{from_js, from_json};
 use crate::host::{Host, HostResponse};
 use crate::state::{Chosen, Opened, Problem, Quotes, Request};
 
@@ -56,10 +57,10 @@ impl Requests {
             return Err(Problem::Unreadable);
         };
         let refusal = response.refusal();
-        let refusal = (!refusal.is_undefined()).then(|| read(&stringify(&refusal)?));
+        let refusal = read::<Option<ErrorBody>>(refusal)?;
         Ok(Chosen {
             order: *order,
-            refusal: refusal.transpose()?.map(Problem::Refused),
+            refusal: refusal.map(Problem::Refused),
         })
     }
 
@@ -74,26 +75,26 @@ impl Requests {
             .first_quotes
             .borrow_mut()
             .take_if(|quotes| quotes.is_array())?;
-        Some(stringify(&quotes).and_then(read_quotes))
+        Some(read_quotes(quotes))
     }
 
     fn read_opening(&self, response: &HostResponse) -> Result<Opened, Problem> {
-        let body = stringify(&response.body())?;
+        let body = response.body();
         if response.asks() == Some(true) {
-            return read::<DonationView>(&body).map(Opened::Donation);
+            return read::<DonationView>(body).map(Opened::Donation);
         }
         let Some(token) = response.token() else {
             if response.offers() == Some(true) {
                 let quotes = response.quotes();
-                let quotes = quotes.is_array().then(|| read_quotes(stringify(&quotes)?));
-                return Ok(Opened::Offer(Box::new(read(&body)?), quotes.transpose()?));
+                let quotes = quotes.is_array().then(|| read_quotes(quotes));
+                return Ok(Opened::Offer(Box::new(read(body)?), quotes.transpose()?));
             }
-            return Err(Problem::of_refusal(response.status(), &body));
+            return Err(Problem::of_refusal(response.status(), from_js(body).ok()));
         };
         *self.token.borrow_mut() = token;
         *self.first_quotes.borrow_mut() = Some(response.quotes());
         self.etag.borrow_mut().clear();
-        read(&body).map(Box::new).map(Opened::Order)
+        read(body).map(Box::new).map(Opened::Order)
     }
 
     /// Starts to open the order: the script sends the request at once.
@@ -133,11 +134,12 @@ impl Requests {
             && let Ok(quotes) = JsFuture::from(first).await
             && quotes.is_object()
         {
-            return read_quotes(stringify(&quotes)?);
+            return read_quotes(quotes);
         }
         let response = self.get("/quotes").await?;
         let id = response.headers().get("x-request-id");
-        read_quotes(body(response).await?).map_err(|_| Problem::of_unread(id.as_deref()))
+        let quotes = parse(&body(response).await?).and_then(read_quotes);
+        quotes.map_err(|_| Problem::of_unread(id.as_deref()))
     }
 
     pub(super) async fn receipt(&self) -> Result<String, Problem> {
@@ -210,7 +212,8 @@ async fn send(
 
 async fn receive<T: DeserializeOwned>(response: Response) -> Result<T, Problem> {
     let id = response.headers().get("x-request-id");
-    read(&body(response).await?).map_err(|_| Problem::of_unread(id.as_deref()))
+    let read = from_json(&body(response).await?);
+    read.map_err(|_| Problem::of_unread(id.as_deref()))
 }
 
 async fn body(response: Response) -> Result<String, Problem> {
@@ -218,25 +221,28 @@ async fn body(response: Response) -> Result<String, Problem> {
     if response.ok() {
         Ok(json)
     } else {
-        Err(Problem::of_refusal(response.status(), &json))
+        let refusal = from_json(&json).ok();
+        Err(Problem::of_refusal(response.status(), refusal))
     }
 }
 
-pub(super) fn read<T: DeserializeOwned>(json: &str) -> Result<T, Problem> {
-    from_json(json).map_err(|_| Problem::Unreadable)
+fn read<T: DeserializeOwned>(parsed: JsValue) -> Result<T, Problem> {
+    from_js(parsed).map_err(|_| Problem::Unreadable)
 }
 
-fn read_quotes(json: String) -> Result<Quotes, Problem> {
-    let prices = read(&json)?;
-    Ok(Quotes { json, prices })
+fn parse(json: &str) -> Result<JsValue, Problem> {
+    JSON::parse(json).map_err(|_| Problem::Unreadable)
+}
+
+fn read_quotes(parsed: JsValue) -> Result<Quotes, Problem> {
+    let json = JSON::stringify(&parsed).ok();
+    let json = json.and_then(|json| json.as_string());
+    Ok(Quotes {
+        json: json.ok_or(Problem::Unreadable)?,
+        prices: read(parsed)?,
+    })
 }
 
 fn write(request: &impl Serialize) -> String {
     serde_json::to_string(request).expect("texts and numbers become JSON")
-}
-
-fn stringify(parsed: &JsValue) -> Result<String, Problem> {
-    let text = JSON::stringify(parsed).ok();
-    let text = text.and_then(|text| text.as_string());
-    text.ok_or(Problem::Unreadable)
 }

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use florin_checkout_api::{
-    MarkPaid, OpenAttempt, OrderView, ReceiptEmail, RefundAddress, from_json,
-};
+use florin_checkout_api::{MarkPaid, OpenAttempt, OrderView, ReceiptEmail, RefundAddress};
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
@@ -13,6 +11,7 @@ use super::connection::{Chosen, Request};
 use super::phase::Phase;
 use super::{Checkout, Opened, Press, Problem};
 use crate::browser::later;
+use crate::from_js::from_json;
 
 const PRINT: Press = Press::Print(Print(Checkout::print_receipt));
 const REPORT_AGAIN_MS: i32 = 3_000;

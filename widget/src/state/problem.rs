@@ -1,6 +1,6 @@
 //! Why a request brought no result.
 
-use florin_checkout_api::{ErrorBody, ErrorCode, Refusal, from_json};
+use florin_checkout_api::{ErrorBody, ErrorCode, Refusal};
 
 /// Why there is no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,14 +14,15 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Reads a response whose status is not of success. Refusals have one form in all versions of the proxy.
-    pub fn of_refusal(status: u16, json: &str) -> Self {
-        match from_json::<Refusal>(json) {
-            Ok(Refusal { mut error, .. }) => {
+    /// What a response says whose status is not of success. `refusal`: its body, `None` if it is not the proxy's. Refusals have
+    /// one form in all versions of the proxy.
+    pub fn of_refusal(status: u16, refusal: Option<Refusal>) -> Self {
+        match refusal {
+            Some(Refusal { mut error, .. }) => {
                 error.code = error.code.or_else(|| passing_failure(status));
                 Self::Refused(error)
             }
-            Err(_) => Self::Network,
+            None => Self::Network,
         }
     }
 
@@ -113,6 +114,10 @@ fn passing_failure(status: u16) -> Option<ErrorCode> {
 mod tests {
     use super::*;
 
+    fn of_refusal(status: u16, json: &str) -> Problem {
+        Problem::of_refusal(status, serde_json::from_str(json).ok())
+    }
+
     fn refusal(code: &str) -> String {
         format!(r#"{{"error":{{"code":"{code}","message":"Later.","request_id":"req_1"}}}}"#)
     }
@@ -127,11 +132,7 @@ mod tests {
             (404, r#"{"error":{"code":404,"message":"no such app"}}"#),
             (403, "<!doctype html><title>Sign in to the WLAN"),
         ] {
-            assert_eq!(
-                Problem::of_refusal(status, body),
-                Problem::Network,
-                "{body}"
-            );
+            assert_eq!(of_refusal(status, body), Problem::Network, "{body}");
         }
         for id in [None, Some(""), Some("7f3a5c0e9d"), Some("5b1c.req_1")] {
             assert_eq!(Problem::of_unread(id), Problem::Network, "{id:?}");
@@ -149,7 +150,7 @@ mod tests {
     #[test]
     fn a_known_code_counts_whatever_its_status() {
         for code in ErrorCode::ALL {
-            let problem = Problem::of_refusal(503, &refusal(code.as_str()));
+            let problem = of_refusal(503, &refusal(code.as_str()));
             assert_eq!(problem.code(), Some(*code));
         }
     }
@@ -170,7 +171,7 @@ mod tests {
             (409, None),
             (422, None),
         ] {
-            let problem = Problem::of_refusal(status, &refusal("of_a_later_version"));
+            let problem = of_refusal(status, &refusal("of_a_later_version"));
             assert_eq!(problem.code(), code, "{status}");
             assert_eq!(problem.is_temporary(), code.is_some(), "{status}");
             assert_eq!(problem.message(), "Later.");
@@ -181,7 +182,7 @@ mod tests {
     fn a_request_is_sent_again_only_while_its_result_is_open() {
         let undecided: Vec<_> = ErrorCode::ALL
             .iter()
-            .filter(|code| Problem::of_refusal(0, &refusal(code.as_str())).is_undecided())
+            .filter(|code| of_refusal(0, &refusal(code.as_str())).is_undecided())
             .collect();
         assert_eq!(
             undecided,

@@ -12,8 +12,8 @@ use web_sys::{AbortController, ReadableStreamDefaultReader};
 
 use super::Polling;
 use crate::browser::{now_ms, spawn};
+use crate::from_js::from_json;
 use crate::net::event_stream::EventStream;
-use crate::net::requests::read;
 
 /// Pause before a stream that ended or was refused is opened again.
 const STREAM_PAUSE_MS: u64 = 30_000;
@@ -74,7 +74,7 @@ impl Polling {
         let bytes: Uint8Array = bytes.dyn_into().ok()?;
         self.stream_active_ms.set(now_ms());
         for data in stream.push(&bytes.to_vec()).ok()? {
-            self.checkout()?.update(read(&data).ok()?);
+            self.checkout()?.update(from_json(&data).ok()?);
         }
         Some(())
     }
