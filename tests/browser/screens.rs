@@ -19,8 +19,8 @@ choosing | asset-USDTTRC20 | USDT · Tron · about\u{a0}1\u{a0}min
 choosing | asset-BNB | BNB · seconds
 choosing | asset-BTC | BTC · about\u{a0}30\u{a0}min
 choosing | asset-BNB | Fastest
-choosing_many | asset-LTC | about\u{a0}8\u{a0}min · fee\u{a0}about\u{a0}$0.01
-choosing_many | asset-LTC | Lowest fee
+choosing_many | asset-LTC | about\u{a0}8\u{a0}min · fee\u{a0}about\u{a0}\u{2066}$0.01\u{2069}
+choosing_many | asset-BNB | Lowest fee
 choosing | asset-USDTERC20 | USDT · Ethereum
 choosing_empty | status-open | No currencies are available right now
 choosing_coin | asset-USDTPOL | Temporarily unavailable
@@ -98,7 +98,7 @@ async fn the_rest_of_a_payment_is_one_screen_from_its_first_part_on() {
         ("underpaid", "No hurry: what you’ve sent is safe."),
     ] {
         let title = "Send 0.00010973\u{a0}BTC more";
-        let bar = "0.0002 of 0.00030973\u{a0}BTC received";
+        let bar = "0.00020000 of 0.00030973\u{a0}BTC received";
         let tab = format!("{title} · Quiet Goods");
         let expected = json!([title, tab, bar, time, "0.646", false]);
         assert_eq!(gallery.read(state, REST).await, expected, "{state}");
@@ -337,7 +337,13 @@ async fn a_refund_address_is_checked_at_its_field_and_can_be_changed() {
         browser.press("refund-address-save").await;
         let saved = format!("Quiet Goods has your address for the refund: {address}");
         browser.wait_for_text("refund-address-saved", &saved).await;
+        browser.press("refund-address-change").await;
+        let field = "inside.querySelector('#refund-address')?.value";
+        wait_for_value(browser, "the field has the address", field, address).await;
     }
+    // The same address is kept as it is.
+    browser.press("refund-address-save").await;
+    browser.wait_for("refund-address-change").await;
     gallery.end().await;
 }
 
@@ -386,7 +392,7 @@ async fn an_unavailable_asset_announces_its_reason_and_a_search_what_it_finds() 
     assert!(!browser.is_visible("asset-BTC").await, "it is folded");
     read_inside(browser, "named('unavailable').open = true").await;
     // The ticker stays beside the reason.
-    let reason = "BTC · from $64.25";
+    let reason = "BTC · from \u{2066}$64.25\u{2069}";
     let name = read_inside(browser, "return named('asset-BTC').innerText").await;
     assert!(name.as_str().unwrap().contains(reason), "{name}");
     browser.tab_to("asset-BTC").await;

@@ -263,9 +263,10 @@ pub struct Quote {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Mark {
-    /// No other is shown with less time: all below 45 s are the same, then all of one minute or hour.
+    /// No other is shown with less time, and of those with the same none has a lower fee. All below 45 s are the same, then all of
+    /// one minute or hour.
     Fastest,
-    /// No other has a lower fee.
+    /// No other has a lower fee, and of those with the same none is shown with less time.
     LowestFee,
 }
 

@@ -140,15 +140,12 @@ fn unknown_asset(code: &CryptoCode, entry: &PriceEntry, valid_for_seconds: u32) 
     }
 }
 
-/// Assets that share one mark.
-const MOST_MARKED: usize = 2;
-
 /// Writes what the row of each asset says, which depends on the others, and puts those that cannot be chosen last.
 fn write_rows(listed: &mut [Quote]) {
     let assets: Vec<String> = listed.iter().map(|quote| quote.asset.clone()).collect();
     let choosable = || listed.iter().filter(|quote| quote.available);
-    let fastest = best(choosable().filter_map(shown_time));
-    let lowest = best(choosable().filter_map(fee));
+    let fastest = best(choosable().filter_map(by_time));
+    let lowest = best(choosable().filter_map(by_fee));
     for quote in &mut *listed {
         let networks = assets.iter().filter(|asset| **asset == quote.asset).count();
         let coin = Network::coin_of(&quote.network);
@@ -165,8 +162,8 @@ fn write_rows(listed: &mut [Quote]) {
         }
         quote.glyph = glyph(&quote.asset);
         quote.badge = is_guest.then(|| glyph(coin)).flatten();
-        let is_fastest = fastest.is_some() && shown_time(quote) == fastest;
-        let is_lowest = lowest.is_some() && fee(quote) == lowest;
+        let is_fastest = fastest.is_some() && by_time(quote) == fastest;
+        let is_lowest = lowest.is_some() && by_fee(quote) == lowest;
         let marks = [(Mark::LowestFee, is_lowest), (Mark::Fastest, is_fastest)];
         let marks = marks
             .into_iter()
@@ -190,12 +187,28 @@ fn fee(quote: &Quote) -> Option<Amount> {
     Amount::parse(quote.fee_in_order_currency.as_ref()?.as_str()).ok()
 }
 
-/// The least of the values; `None` where it says little: all have it, or more than [`MOST_MARKED`].
-fn best<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
-    let values: Vec<T> = values.collect();
+/// The time, and the fee, by which assets of the same time differ; an unknown one is the last.
+fn by_time(quote: &Quote) -> Option<(u32, (bool, Option<Amount>))> {
+    let fee = fee(quote);
+    Some((shown_time(quote)?, (fee.is_none(), fee)))
+}
+
+/// The fee, and the time, by which assets of the same fee differ.
+fn by_fee(quote: &Quote) -> Option<(Amount, (bool, Option<u32>))> {
+    let time = shown_time(quote);
+    Some((fee(quote)?, (time.is_none(), time)))
+}
+
+/// Assets that share one mark.
+const MOST_MARKED: usize = 2;
+
+/// The least of the values; `None` where it says little: the first part of all is the same, or more than [`MOST_MARKED`] are.
+fn best<A: Ord + Copy, B: Ord + Copy>(values: impl Iterator<Item = (A, B)>) -> Option<(A, B)> {
+    let values: Vec<_> = values.collect();
     let best = values.iter().min().copied()?;
+    let is_better = values.iter().any(|value| value.0 != best.0);
     let sharing = values.iter().filter(|value| **value == best).count();
-    (sharing <= MOST_MARKED && sharing < values.len()).then_some(best)
+    (is_better && sharing <= MOST_MARKED).then_some(best)
 }
 
 #[cfg(test)]
@@ -291,7 +304,11 @@ mod tests {
             ),
             (
                 "9 1.20, 36 0.020, 45 0.02",
-                "1 [Fastest], 1 [LowestFee, Fastest], 1 [LowestFee]",
+                "1 [], 1 [LowestFee, Fastest], 1 []",
+            ),
+            (
+                "9 0.30, 9 0.20, 9 -, 90 -",
+                "1 [], 1 [LowestFee, Fastest], 1 [], 1 []",
             ),
             // The same minute, and the same hour.
             ("61 -, 120 -, 121 -", "1 [Fastest], 1 [Fastest], 1 []"),

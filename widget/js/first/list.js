@@ -38,11 +38,13 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
     const [unit, length] = seconds > HOURS_SECONDS ? ['hour', 3600] : ['minute', 60];
     return text('takes_about', { time: new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' }).format(Math.ceil(seconds / length)) });
   };
+  /** An amount, whose signs no language around it reorders. @param {string} amount */
+  const isolated = (amount) => '\u2066' + amount + '\u2069';
   /** A time or a fee stays on one line. @param {string} words */
   const unbroken = (words) => words.replaceAll(' ', '\u00a0');
   /** Of an asset that cannot be chosen the reason, else how long a payment takes and what it costs to send. */
   const detailOf = (/** @type {Quote} */ { detail, takes_seconds: seconds, fee_in_order_currency: fee, reason, limit_shown: amount = '', limit_in_order_currency: limit }) =>
-    [detail, ...(reason ? [text(reason, { amount: limit ? money(limit) : amount })] : [seconds && unbroken(time(seconds)), fee && unbroken(text('fee_about', { price: money(fee) }))])].filter(Boolean).join(' · ');
+    [detail, ...(reason ? [text(reason, { amount: isolated(limit ? money(limit) : amount) })] : [seconds && unbroken(time(seconds)), fee && unbroken(text('fee_about', { price: isolated(money(fee)) }))])].filter(Boolean).join(' · ');
   /** What the order costs, where the listed quotes agree. @param {Quote[]} listed */
   const cost = (listed) => {
     const amounts = new Set(listed.map((quote) => quote.amount_shown).filter(Boolean));
@@ -53,8 +55,8 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
     const isOff = !listed.some(({ available }) => available);
     return h('li', { hidden: isHidden && '' }, h('button', { type: 'button', class: name, part: 'option', 'data-testid': id, 'aria-disabled': isOff && 'true', 'data-off': isOff && '' }, mark, h('span', { class: 'what' }, ...what), cost(listed)));
   };
-  /** The second line of a row. @param {string} detail @param {string} [mark] */
-  const more = (detail, mark) => h('span', { class: 'detail' }, h('small', {}, detail), ' ', mark && h('small', { class: 'best', 'data-testid': mark }, text(mark)));
+  /** Both lines of a row. @param {string} name @param {string} detail @param {string} [mark] */
+  const lines = (name, detail, mark) => [h('span', {}, h('b', {}, name), ' ', mark && h('small', { class: 'best', 'data-testid': mark }, text(mark))), h('small', { class: 'detail' }, detail)];
   /** @type {HTMLElement[]} */
   const rows = [];
   /** @type {HTMLElement[]} Those that cannot be chosen. */
@@ -62,7 +64,7 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
   for (const { name, icon: picture, kind } of wallets) {
     const payable = quotes.filter((quote) => quote.available && quote.wallet === kind);
     const assets = [...new Set(payable.map((quote) => quote.asset))].join(' · ');
-    if (assets) rows.push(row('option has-more', 'wallet-row-' + name, payable, [h('b', {}, text('wallet_pay', { wallet: name })), more(assets)], picture ? h('img', { class: 'wallet-icon', src: picture, alt: '' }) : disc(name)));
+    if (assets) rows.push(row('option has-more', 'wallet-row-' + name, payable, lines(text('wallet_pay', { wallet: name }), assets), picture ? h('img', { class: 'wallet-icon', src: picture, alt: '' }) : disc(name)));
   }
   const coins = new Set();
   for (const quote of quotes) {
@@ -72,10 +74,10 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
       const coin = quotes.filter((other) => other.asset === asset);
       const isOff = !coin.some(({ available }) => available);
       const networks = plural('networks', coin.length, number(coin.length));
-      (isOff ? off : rows).push(row('option has-more', 'networks-' + asset, coin, [h('b', {}, quote.asset_name), more(isOff ? detailOf(quote) : networks)], icon(asset, quote.glyph)));
+      (isOff ? off : rows).push(row('option has-more', 'networks-' + asset, coin, lines(quote.asset_name, isOff ? detailOf(quote) : networks), icon(asset, quote.glyph)));
     }
     const isLast = quote.available && code === last;
-    const what = [h('b', {}, quote.name), more(detailOf(quote), isLast ? 'last_used' : quote.marks?.[0])];
+    const what = lines(quote.name, detailOf(quote), isLast ? 'last_used' : quote.marks?.[0]);
     // The networks of a coin are its next step, whether or not they can be chosen.
     const listed = quote.available || isFolded ? rows : off;
     listed.splice(isLast ? 0 : listed.length, 0, row('option', 'asset-' + code, [quote], what, icon(asset, quote.glyph, quote.badge), isFolded && !isLast));
@@ -84,8 +86,7 @@ export const createList = (order, quotes, words, locale, { last, wallets }) => {
   const list = (/** @type {HTMLElement[]} */ listed) => h('ul', { class: 'options', role: 'list' }, ...listed);
   return h('div', { class: 'pick' },
     h('h2', { tabindex: '-1', part: 'heading' }, text('choose')),
-    // Isolated, so that no language around it reorders its signs.
-    h('div', { class: 'hint' }, h('p', {}, text('choose_price', { price: '\u2066' + money(order.amount) + '\u2069' }))),
+    h('div', { class: 'hint' }, h('p', {}, text('choose_price', { price: isolated(money(order.amount)) }))),
     quotes.length >= MANY && h('div', { class: 'find' }, h('input', { class: 'search', part: 'input', type: 'search', 'aria-label': text('search'), placeholder: text('search'), autocomplete: 'off', spellcheck: 'false', maxlength: '60', dir: 'auto', 'data-testid': 'search' })),
     h('div', { class: 'rows' },
       list(rows),

@@ -223,7 +223,7 @@ export const createLists = (element, host, words, useWallet, networkOf) => {
       wait(/** @type {Element} */ (find('network-confirm', at)), isBusy);
     };
 
-    const detailOf = (/** @type {Element} */ row) => String(row.querySelector('.detail small')?.textContent);
+    const detailOf = (/** @type {Element} */ row) => String(row.querySelector('.detail')?.textContent);
     list.onclick = ({ target }) => {
       const row = /** @type {HTMLElement | null} */ (/** @type {Element} */ (target).closest('.rows button'));
       if (!row) return;
@@ -265,7 +265,7 @@ export const createLists = (element, host, words, useWallet, networkOf) => {
         // A wallet whose assets have gone has no row any more.
         row.toggleAttribute('data-off', now?.dataset.off !== undefined || !now);
         if (!now) continue;
-        if (!before || detailOf(before) !== detailOf(now)) /** @type {Element} */ (row.querySelector('.detail small')).textContent = detailOf(now);
+        if (!before || detailOf(before) !== detailOf(now)) /** @type {Element} */ (row.querySelector('.detail')).textContent = detailOf(now);
         takeCost(row, now);
       }
     };

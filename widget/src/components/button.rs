@@ -74,12 +74,15 @@ pub(crate) fn Button(
 
 /// Opens another attempt in the same asset at today's price.
 #[component]
-pub(crate) fn NewPriceButton(crypto_code: String) -> impl IntoView {
+pub(crate) fn NewPriceButton(
+    crypto_code: String,
+    #[prop(default = "new_price")] key: &'static str,
+) -> impl IntoView {
     let checkout = use_checkout();
     view! {
         <Button
             look=Look::Primary
-            text=use_i18n().text("new_price")
+            text=use_i18n().text(key)
             on_press=move || checkout.renew(crypto_code.clone())
             test_id=Some("new-quote")
             waits=true

@@ -127,7 +127,6 @@ pub(crate) fn OrderReference<'a>(order: &'a OrderView) -> impl IntoView + use<> 
                 id="copy-reference"
                 place=".id"
                 value=order.id.clone()
-                text=i18n.text("copy")
                 label=i18n.text("copy_reference")
             />
         </div>

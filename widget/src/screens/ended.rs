@@ -32,7 +32,7 @@ pub(super) fn Ended(phase: Phase) -> impl IntoView {
         Phase::Expired if can_renew => ("expired", OVER, "expired", &["expired_hint", "if_sent"]),
         Phase::Expired => ("expired", OVER, "expired", &["old_address", "if_sent"]),
         Phase::Blocked if is_changed => {
-            let hints = &["old_address", "if_sent_changed"];
+            let hints = &["address_changed", "if_sent_changed"];
             ("blocked", STOPPED, "blocked", hints)
         }
         Phase::Blocked => ("blocked", STOPPED, "blocked", &["blocked_hint"]),
@@ -49,8 +49,12 @@ pub(super) fn Ended(phase: Phase) -> impl IntoView {
             &["cancelled_hint", "if_sent"],
         ),
     };
-    let renews = phase != Phase::Blocked;
-    let remedy = (!is_changed).then(|| view! { <NextAttempt renews=renews /> });
+    let renewal = match phase {
+        Phase::Blocked => None,
+        Phase::Failed => Some("retry"),
+        _ => Some("new_price"),
+    };
+    let remedy = (!is_changed).then(|| view! { <NextAttempt renewal=renewal /> });
     let (title, remedy) = (use_i18n().text(title), remedy.into_any());
     Some(
         view! { <End name=name mark=mark title=title hints=hints remedy=remedy is_help_first=is_changed /> },
@@ -98,11 +102,11 @@ fn End(
     })
 }
 
-/// A new price in the same asset, or another asset. `renews`: the same asset can be tried again.
+/// A new price in the same asset, or another asset. `renewal`: what the button for the same asset says, if it can be tried again.
 #[component]
-fn NextAttempt(renews: bool) -> impl IntoView {
+fn NextAttempt(renewal: Option<&'static str>) -> impl IntoView {
     let order = use_checkout().order.get_untracked()?;
-    let attempt = order.attempt.as_ref().filter(|_| renews);
+    let attempt = order.attempt.as_ref().zip(renewal);
     Some(match attempt {
         _ if !order.can_open_attempt => view! {
             <div class="actions next">
@@ -122,9 +126,9 @@ fn NextAttempt(renews: bool) -> impl IntoView {
             </div>
         }
         .into_any(),
-        Some(attempt) => view! {
+        Some((attempt, key)) => view! {
             <div class="actions next">
-                <NewPriceButton crypto_code=attempt.crypto_code.clone() />
+                <NewPriceButton crypto_code=attempt.crypto_code.clone() key=key />
                 <OtherAssetButton look=Look::Plain key="choose_other" />
             </div>
         }

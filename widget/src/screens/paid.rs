@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use super::receipt::{AskForEmail, PrintButton, ReceiptSheet};
 use super::refund::AskForRefundAddress;
 use crate::components::{
-    CopyButton, Drawing, ExplorerLink, Hash, HelpLink, Look, Ltr, NewPurchaseButton, ReturnLink,
-    Sentence, TICK, coins, isolated,
+    CopyButton, Drawing, ExplorerLink, Hash, HelpLink, Look, Ltr, NewPurchaseButton,
+    OrderReference, ReturnLink, Sentence, TICK, coins, isolated,
 };
 use crate::i18n::{I18n, use_i18n};
 use crate::state::use_checkout;
@@ -28,6 +28,7 @@ pub(super) fn Paid() -> impl IntoView {
                     <Ltr text=excess />
                 </Sentence>
                 <p>{i18n.text_with("refund_hint", &store)}</p>
+                <OrderReference order=&order />
                 <HelpLink class="plain" part="button plain" />
             </div>
         }
@@ -194,20 +195,24 @@ fn rows(i18n: I18n, order: &OrderView) -> [Option<(&'static str, AnyView)>; 5] {
             />
         })
     });
-    let reference = view! {
-        <Ltr class="id" text=order.id.clone() />
-        <CopyButton
-            id="copy-reference"
-            place=".id"
-            value=order.id.clone()
-            label=i18n.text("copy_reference")
-        />
-    };
+    // Money that is owed is asked for with the reference, which stands there.
+    let is_owed = attempt.is_some_and(|attempt| attempt.excess_in_crypto.is_some());
+    let reference = (!is_owed).then(|| {
+        view! {
+            <Ltr class="id" text=order.id.clone() />
+            <CopyButton
+                id="copy-reference"
+                place=".id"
+                value=order.id.clone()
+                label=i18n.text("copy_reference")
+            />
+        }
+    });
     [
         Some(("label_amount", amount(i18n, order))),
         attempt.map(|attempt| ("label_network", attempt.network.clone().into_any())),
         time.map(|time| ("label_time", time.into_any())),
-        Some(("label_reference", reference.into_any())),
+        reference.map(|reference| ("label_reference", reference.into_any())),
         transaction.map(|transaction| ("transaction", transaction.into_any())),
     ]
 }

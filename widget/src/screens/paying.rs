@@ -133,10 +133,10 @@ pub(super) fn Underpaid() -> impl IntoView {
     };
     Some(view! {
         <div class="screen" data-testid="status-underpaid">
-            <div class="mark doubtful" aria-hidden="true">
-                "!"
-            </div>
             <div class="top">
+                <div class="mark doubtful" aria-hidden="true">
+                    "!"
+                </div>
                 <h2 tabindex="-1" part="heading">
                     {title}
                 </h2>
@@ -161,8 +161,9 @@ pub(super) fn Underpaid() -> impl IntoView {
 fn Part() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let part = checkout.follow(|_, attempt| {
-        let [received, amount] = [&attempt.received_in_crypto, &attempt.amount_in_crypto];
-        [received, amount].map(|amount| trimmed(amount.as_str()))
+        let amount = attempt.amount_in_crypto.as_str();
+        let received = trimmed(attempt.received_in_crypto.as_str());
+        [with_decimals_of(amount, received), amount.to_owned()]
     });
     let asset = checkout.follow(|_, attempt| attempt.asset.clone());
     move || {
@@ -177,6 +178,20 @@ fn Part() -> impl IntoView {
             <p>{i18n.text("send_rest")}</p>
         }
     }
+}
+
+/// `received` with at least as many decimals as `amount` has, so that the two compare at sight.
+fn with_decimals_of(amount: &str, mut received: String) -> String {
+    let decimals = |text: &str| {
+        text.split_once('.')
+            .map_or(0, |(_, decimals)| decimals.len())
+    };
+    let missing = decimals(amount).saturating_sub(decimals(&received));
+    if missing > 0 && !received.contains('.') {
+        received.push('.');
+    }
+    received.extend(std::iter::repeat_n('0', missing));
+    received
 }
 
 /// What the framed page may do: run its program, keep its own storage, send its forms, open a wallet or an explorer. It

@@ -36,13 +36,12 @@ pub(super) fn Checking() -> impl IntoView {
             <p class="received" data-testid="due">
                 <Ltr text=due.unwrap_or_default() />
             </p>
-            <p>{i18n.text("checking_hint")}</p>
+            <p>{i18n.text("checking_hint")}" "{i18n.text("detected_automatically")}</p>
             <WalletProgress />
             <HelpLink class="primary wallet-help" part="button primary" />
             <Steps current=0 />
             <CheckedAgo />
             <Transaction />
-            <p class="later">{i18n.text("detected_automatically")}</p>
             <details class="again">
                 <summary>{i18n.text("show_again")}</summary>
                 <WhatToSend />
@@ -137,17 +136,13 @@ fn Notify() -> impl IntoView {
 #[component]
 fn Steps(current: usize) -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
-    let found = match current {
-        0 => "step_checking",
-        _ => "step_found",
-    };
     let confirmations = checkout.follow(|_, attempt| attempt.confirmations);
     let confirming = move || match confirmations.get() {
         Some(seen) if current == 1 => confirmation_step(i18n, seen),
         _ => i18n.text("step_confirmation"),
     };
     let texts = [
-        i18n.text(found).into_any(),
+        i18n.text("step_found").into_any(),
         confirming.into_any(),
         i18n.text("step_paid").into_any(),
     ];
