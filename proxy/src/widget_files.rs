@@ -107,8 +107,8 @@ pub(crate) fn find_asset(name: &str) -> Option<&'static File> {
     find(&format!("{ASSETS}{name}"))
 }
 
-/// The languages: tag, and the texts of the list of assets as JSON.
-pub(crate) fn languages() -> impl Iterator<Item = (&'static str, &'static str)> {
+/// The languages: tag, the texts of the list of assets as JSON, and the path of those after the choice below `dist/`.
+pub(crate) fn languages() -> impl Iterator<Item = (&'static str, &'static str, String)> {
     dist::FILES.iter().filter_map(|file| {
         let name: &'static str = match &file.name {
             Cow::Borrowed(name) => name,
@@ -116,7 +116,8 @@ pub(crate) fn languages() -> impl Iterator<Item = (&'static str, &'static str)> 
         };
         let stem = name.strip_prefix(ASSETS)?.strip_suffix(".json")?;
         let (tag, _) = stem.split_once(".list-")?;
-        Some((tag, str::from_utf8(&file.whole).ok()?))
+        let payment = name.replace(".list-", ".payment-");
+        Some((tag, str::from_utf8(&file.whole).ok()?, payment))
     })
 }
 

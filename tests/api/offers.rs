@@ -248,9 +248,15 @@ async fn a_page_comes_with_the_offer_in_its_language_and_writes_nothing() {
         (EBOOK, "en", "Search currencies"),
         (&format!("{EBOOK}&locale=de-CH"), "de", "Währungen suchen"),
     ] {
-        let (block, _) = first_screen(&world, query).await;
+        let (block, page) = first_screen(&world, query).await;
         assert_eq!(block["language"], language);
         assert_eq!(block["words"]["search"], search);
+        // The texts after the choice are loaded beside the script that needs them.
+        let name = format!("assets/{language}.payment-");
+        let (_, rest) = page.split_once(&format!("href=\"{name}")).unwrap();
+        let (hash, _) = rest.split_once('"').unwrap();
+        let path = format!("/{name}{hash}");
+        world.get(&path).await.with(200);
     }
     // What is not sold as it is named comes with its store alone.
     for query in [

@@ -54,16 +54,19 @@ pub(crate) struct PageQuery {
 struct Language {
     tag: &'static str,
     list: &'static str,
+    /// The path of the texts after the choice.
+    payment: String,
     noscript: String,
 }
 
 static LANGUAGES: LazyLock<BTreeMap<String, Language>> = LazyLock::new(|| {
-    let languages = widget_files::languages().map(|(tag, list)| {
+    let languages = widget_files::languages().map(|(tag, list, payment)| {
         let texts: Value = serde_json::from_str(list).unwrap_or_default();
         let noscript = texts["noscript"].as_str().unwrap_or_default().to_owned();
         let language = Language {
             tag,
             list,
+            payment,
             noscript,
         };
         (tag.to_ascii_lowercase(), language)
@@ -154,6 +157,7 @@ fn rendered(
     Language {
         tag,
         list,
+        payment,
         noscript,
     }: &Language,
 ) -> File {
@@ -180,6 +184,9 @@ fn rendered(
     };
     let page = str::from_utf8(&built.whole).expect("the page is text");
     let page = page.replacen(NOSCRIPT, &format!("<noscript>{}</noscript>", plain.0), 1);
+    // Address and code wait for it, as for what the built page announces.
+    let preload = html! { link rel="preload" as="fetch" crossorigin href=(payment); };
+    let page = page.replacen("</head>", &(preload.0 + "</head>"), 1);
     File::compressed_quickly("pay.html", page.replacen(ROOM, &room, 1))
 }
 

@@ -129,7 +129,12 @@ fn first_page(dist: &Path) -> anyhow::Result<String> {
     offer["quotes"] = states["quotes"]["usual"].clone();
     let words = read(found(dist, "assets/en.list-", ".json")?)?;
     let block = format!("{{\"language\":\"en\",\"words\":{words},\"offer\":{offer}}}");
+    let later = found(dist, "assets/en.payment-", ".json")?;
+    let later = later.strip_prefix(dist)?.display();
+    let preload =
+        format!("<link rel=\"preload\" as=\"fetch\" crossorigin href=\"{later}\"></head>");
     let page = read(found(dist, "pay.html", "")?)?;
+    let page = page.replacen("</head>", &preload, 1);
     Ok(page.replacen("null<", &format!("{block}<"), 1))
 }
 
