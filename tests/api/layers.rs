@@ -187,7 +187,7 @@ fn lower_layers_of_the_proxy_import_no_higher_ones() {
 /// The widget's layers from the bottom up; those of one line stand beside each other.
 const WIDGET: [&[&str]; 9] = [
     &["format"],
-    &["browser", "host"],
+    &["browser", "from_js", "host"],
     &["i18n"],
     &["state"],
     &["net"],
