@@ -123,22 +123,13 @@ pub struct Changes {
 /// Why a chain cannot be believed now. Nothing is concluded from it: invoices stay as they are.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ChainError {
-    /// No answer, or one that cannot be read.
-    #[error("the node of {chain} does not answer: {detail}")]
-    Unreachable {
-        /// As [`Chain`] writes itself.
-        chain: &'static str,
-        /// What was tried, without the address's password.
-        detail: String,
-    },
-    /// It answers, and cannot be used: another chain, behind, a lower height than before, a deep reorganisation.
-    #[error("the node of {chain} cannot be used: {detail}")]
-    Unusable {
-        /// As [`Chain`] writes itself.
-        chain: &'static str,
-        /// What is wrong and what to do.
-        detail: String,
-    },
+    /// No answer, or one that cannot be read: what was tried, without the address's password.
+    #[error("its node does not answer: {0}")]
+    Unreachable(String),
+    /// It answers, and cannot be used: another chain, behind, a lower height than before, a deep reorganisation. What is
+    /// wrong and what to do.
+    #[error("its node cannot be used: {0}")]
+    Unusable(String),
 }
 
 /// One chain with its node and the merchant's public key.

@@ -3,6 +3,5 @@
 pub mod bitcoin;
 pub mod evm;
 pub mod json_rpc;
-pub mod tron;
 
 pub use florin_address::{DepositKey, Network as KeyNetwork};

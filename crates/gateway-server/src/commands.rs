@@ -1,9 +1,7 @@
 //! Commands beside the server.
 
-mod sweep_plan;
-
 use std::collections::BTreeSet;
-use std::io::Write as _;
+use std::io::{Write as _, read_to_string, stdin};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,11 +10,9 @@ use anyhow::Context as _;
 
 use crate::chain::Chain;
 use crate::clock::{Clock as _, SystemClock, random_bytes};
-use crate::config::Config;
+use crate::config::{ChainConfig, Config};
 use crate::rates;
 use crate::server::{open_store, rates_of};
-
-pub use self::sweep_plan::sweep_plan;
 
 /// Writes a configuration with new secrets.
 ///
@@ -62,18 +58,14 @@ pub async fn doctor(config: &Config) -> anyhow::Result<()> {
     }
     for chain in &config.chain {
         let name = chain.name.as_str();
-        let driver = chain.driver(config.network, Arc::new(SystemClock));
-        let driver = driver.map_err(anyhow::Error::msg)?;
-        match driver.tip().await {
+        match chain.driver(config.network)?.tip().await {
             Ok(tip) => println!("ok       {name}: block {} of {}", tip.height, tip.time),
             Err(error) => {
                 problems += 1;
-                println!("problem  {error}");
+                println!("problem  {name}: {error}");
             }
         }
-        let key = chain
-            .deposit_key(config.network)
-            .map_err(anyhow::Error::msg)?;
+        let key = chain.deposit_key(config.network)?;
         println!("         Does your wallet show these as its first receiving addresses?");
         for index in 0..SHOWN {
             println!("         {index}  {}", key.address(index));
@@ -126,21 +118,15 @@ pub async fn unswept(config: &Config) -> anyhow::Result<()> {
     println!("chain\tindex\taddress\tasset\theld");
     for section in &config.chain {
         let chain = section.name.as_str();
-        let key = section.deposit_key(config.network);
-        let key = key.map_err(anyhow::Error::msg)?;
-        let clock = Arc::new(SystemClock);
-        let bitcoin = section.bitcoin_driver(key.clone(), config.network, clock);
-        let held = if let Some(driver) = bitcoin.map_err(anyhow::Error::msg)? {
-            driver.held(store.next_index(section.name).await?).await?
+        let held = if let Some(driver) = section.bitcoin_driver(config.network)? {
+            driver.held(store.next_index(section.name).await?).await
         } else {
             let paid = paid.iter().filter(|row| row.chain == chain);
             let indexes: BTreeSet<u32> = paid.map(|row| row.address_index).collect();
-            let clock = Arc::new(SystemClock);
-            let driver = section.evm_driver(key, config.network, clock);
-            let driver = driver.map_err(anyhow::Error::msg)?;
-            driver.held(&Vec::from_iter(indexes)).await?
+            let driver = section.evm_driver(config.network)?;
+            driver.held(&Vec::from_iter(indexes)).await
         };
-        for held in held {
+        for held in held.with_context(|| chain.to_owned())? {
             let (index, code, amount) = (held.index, held.code, held.amount);
             println!("{chain}\t{index}\t{}\t{code}\t{amount}", held.address);
         }
@@ -153,20 +139,35 @@ pub async fn unswept(config: &Config) -> anyhow::Result<()> {
 /// # Errors
 /// The node cannot search, or the chain is of another family.
 pub async fn rescan(config: &Config, chain: Chain, height: u64) -> anyhow::Result<()> {
-    let section = config.chain.iter().find(|section| section.name == chain);
-    let section =
-        section.with_context(|| format!("the configuration has no chain {}", chain.as_str()))?;
-    let key = section
-        .deposit_key(config.network)
-        .map_err(anyhow::Error::msg)?;
-    let driver = section.bitcoin_driver(key, config.network, Arc::new(SystemClock));
+    let driver = section_of(config, chain)?.bitcoin_driver(config.network)?;
     let store = open_store(config).await?;
     let next_index = store.next_index(chain).await?;
-    let driver = driver.map_err(anyhow::Error::msg)?;
     let driver =
         driver.context("only chains of Bitcoin's family are searched again: this one continues at the block of the database")?;
     driver.rescan(height, next_index).await?;
     store.set_cursor(chain, "").await?;
     println!("{} is read again from block {height} on.", chain.as_str());
     Ok(())
+}
+
+/// Prints a plan for `florin-sweep` that moves what the list on standard input names.
+///
+/// # Errors
+/// The chain has no such plan, the list or an address is wrong, or the node does not answer.
+pub async fn sweep_plan(
+    config: &Config,
+    chain: Chain,
+    sponsor: &str,
+    destination: &str,
+) -> anyhow::Result<()> {
+    let driver = section_of(config, chain)?.evm_driver(config.network)?;
+    let list = read_to_string(stdin())?;
+    let plan = driver.sweep_plan(&list, sponsor, destination, SystemClock.now());
+    print!("{}", plan.await?);
+    Ok(())
+}
+
+fn section_of(config: &Config, chain: Chain) -> anyhow::Result<&ChainConfig> {
+    let section = config.chain.iter().find(|section| section.name == chain);
+    section.with_context(|| format!("the configuration has no chain {}", chain.as_str()))
 }

@@ -248,7 +248,7 @@ impl Gateway {
             match driver.issue(index).await {
                 Ok(address) => return Ok((index, address)),
                 Err(error) => {
-                    let is_unreachable = matches!(error, ChainError::Unreachable { .. });
+                    let is_unreachable = matches!(error, ChainError::Unreachable(_));
                     refused = Some(error);
                     if is_unreachable {
                         break;
@@ -257,7 +257,10 @@ impl Gateway {
             }
         }
         if let Some(error) = refused {
-            tracing::error!("no address was issued: {error}");
+            tracing::error!(
+                chain = coin.chain.as_str(),
+                "no address was issued: {error}"
+            );
         }
         Err(ApiError::not_now(coin.code.as_str()))
     }

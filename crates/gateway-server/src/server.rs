@@ -56,9 +56,7 @@ pub async fn open_store(config: &Config) -> anyhow::Result<Store> {
         Some(_) => {}
     }
     for chain in &config.chain {
-        let key = chain
-            .deposit_key(config.network)
-            .map_err(anyhow::Error::msg)?;
+        let key = chain.deposit_key(config.network)?;
         store.add_chain(chain.name, &key.address(0)).await?;
     }
     Ok(store)
@@ -147,8 +145,7 @@ async fn build(config: &Config) -> anyhow::Result<(Arc<Gateway>, Arc<Rates>, Arc
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let mut drivers = BTreeMap::new();
     for chain in &config.chain {
-        let driver = chain.driver(config.network, clock.clone());
-        drivers.insert(chain.name, driver.map_err(anyhow::Error::msg)?);
+        drivers.insert(chain.name, chain.driver(config.network)?);
     }
     let options = config.options();
     let rates = rates_of(config)?;

@@ -134,9 +134,8 @@ impl SimulatedChain {
             && blocks.height == START
             && let Some(cursor) = cursor
         {
-            *blocks = serde_json::from_str(cursor).map_err(|error| ChainError::Unusable {
-                chain: self.chain.as_str(),
-                detail: format!("its state cannot be read: {error}"),
+            *blocks = serde_json::from_str(cursor).map_err(|error| {
+                ChainError::Unusable(format!("its state cannot be read: {error}"))
             })?;
         }
         Ok(())

@@ -23,11 +23,10 @@ use serde_json::{Value, json};
 
 use self::answers::{ChainInfo, Entry, Header, MempoolEntry, MempoolInfo};
 use self::wallet::Wallet;
-use super::json_rpc::{Access, JsonRpc, RpcError};
-use crate::chain::{
-    Chain, ChainDriver, ChainError, Changes, DEPTH, Held, Look, Network, Tip, Transfer,
-};
+use super::json_rpc::{JsonRpc, RpcError};
+use crate::chain::{ChainDriver, ChainError, Changes, DEPTH, Held, Look, Network, Tip, Transfer};
 use crate::clock::Clock;
+use crate::coin::chain_of;
 
 /// Headers that a node may be ahead of its blocks while it checks them.
 const MAX_BEHIND: u64 = 2;
@@ -43,22 +42,9 @@ const NOT_FOUND: i64 = -5;
 /// The node starts.
 const IN_WARMUP: i64 = -28;
 
-/// The node and its wallet.
-#[derive(Clone, Debug)]
-pub struct NodeOptions {
-    /// Like `http://127.0.0.1:8332`.
-    pub url: String,
-    /// What opens it.
-    pub access: Access,
-    /// Name of the wallet that watches the addresses; it is created if it is not there. Dogecoin's node has one wallet,
-    /// without a name.
-    pub wallet: String,
-}
-
 /// A chain of Bitcoin's family.
 #[derive(Debug)]
 pub struct BitcoinDriver {
-    chain: Chain,
     network: Network,
     code: CryptoCode,
     node: JsonRpc,
@@ -74,45 +60,25 @@ struct Since {
     time: i64,
 }
 
-/// Why a look failed.
-enum NodeError {
-    Unreachable(String),
-    Unusable(String),
-}
-
 impl BitcoinDriver {
-    /// A driver; the node is not called.
-    ///
-    /// # Errors
-    /// [`ChainError::Unusable`] if the chain is not of the family, or the node's address cannot be called.
+    /// A driver of a coin of the family; the node is not called. `wallet` is the name of the node's wallet that watches the
+    /// addresses; it is created if it is not there. Dogecoin's node has one wallet, without a name.
     pub fn new(
-        chain: Chain,
+        coin: Asset,
         network: Network,
         key: DepositKey,
-        options: NodeOptions,
+        node: JsonRpc,
+        wallet: String,
         clock: Arc<dyn Clock>,
-    ) -> Result<Self, ChainError> {
-        let unusable = |detail: String| ChainError::Unusable {
-            chain: chain.as_str(),
-            detail,
-        };
-        let asset = match chain {
-            Chain::Bitcoin => Asset::BTC,
-            Chain::Litecoin => Asset::LTC,
-            Chain::Dogecoin => Asset::DOGE,
-            Chain::BitcoinCash => Asset::BCH,
-            _ => return Err(unusable("it is not of Bitcoin's family".to_owned())),
-        };
-        let node = JsonRpc::new(&options.url, options.access);
-        let node = node.map_err(|error| unusable(error.to_string()))?;
-        Ok(Self {
-            chain,
+    ) -> Self {
+        let wallet = Wallet::new(wallet, chain_of(coin), key, node.clone());
+        Self {
             network,
-            code: asset.crypto_code(),
-            wallet: Wallet::new(options.wallet, chain, key, node.clone()),
+            code: coin.crypto_code(),
+            wallet,
             node,
             clock,
-        })
+        }
     }
 
     /// Searches the blocks from a height on for money at every address that is watched: those below `next_index` and
@@ -122,13 +88,10 @@ impl BitcoinDriver {
     /// # Errors
     /// The node cannot be believed, or no longer has the blocks.
     pub async fn rescan(&self, from_height: u64, next_index: u32) -> Result<(), ChainError> {
-        let rescan = async {
-            self.check().await?;
-            let hash = self.block_hash(from_height).await?;
-            let time = self.header(&hash).await?.time;
-            self.wallet.rescan(next_index, time).await
-        };
-        rescan.await.map_err(|error: NodeError| self.error(error))
+        self.check().await?;
+        let hash = self.block_hash(from_height).await?;
+        let time = self.header(&hash).await?.time;
+        self.wallet.rescan(next_index, time).await
     }
 
     /// What lies at the addresses that are watched: those below `next_index` and some above; the mempool counts.
@@ -136,22 +99,18 @@ impl BitcoinDriver {
     /// # Errors
     /// The node cannot be believed.
     pub async fn held(&self, next_index: u32) -> Result<Vec<Held>, ChainError> {
-        let held = async {
-            self.check().await?;
-            self.wallet.watch(next_index, None).await?;
-            let mut sums = BTreeMap::new();
-            for coin in self.wallet.unspent().await? {
-                let Some(index) = self.wallet.index(&coin.address) else {
-                    continue;
-                };
-                let sum = sums.entry(index).or_insert(Amount::ZERO);
-                let amount = coin.amount().map_err(NodeError::Unusable)?;
-                let added = sum.checked_add(amount);
-                *sum = added.map_err(|error| NodeError::Unusable(error.to_string()))?;
-            }
-            Ok(sums)
-        };
-        let sums = held.await.map_err(|error: NodeError| self.error(error))?;
+        self.check().await?;
+        self.wallet.watch(next_index, None).await?;
+        let mut sums = BTreeMap::new();
+        for coin in self.wallet.unspent().await? {
+            let Some(index) = self.wallet.index(&coin.address) else {
+                continue;
+            };
+            let sum = sums.entry(index).or_insert(Amount::ZERO);
+            let amount = coin.amount().map_err(ChainError::Unusable)?;
+            let added = sum.checked_add(amount);
+            *sum = added.map_err(|error| ChainError::Unusable(error.to_string()))?;
+        }
         let held = sums.into_iter().map(|(index, amount)| Held {
             index,
             address: self.wallet.derive(index),
@@ -161,7 +120,7 @@ impl BitcoinDriver {
         Ok(held.collect())
     }
 
-    async fn look(&self, look: Look<'_>) -> Result<Changes, NodeError> {
+    async fn look(&self, look: Look<'_>) -> Result<Changes, ChainError> {
         self.check().await?;
         let since = match look.cursor {
             Some(cursor) => Some(self.since(cursor).await?),
@@ -174,23 +133,23 @@ impl BitcoinDriver {
                 return Ok(changes);
             }
         }
-        Err(NodeError::Unreachable(
+        Err(ChainError::Unreachable(
             "blocks come faster than they can be read".to_owned(),
         ))
     }
 
     /// The cursor's block, which must be in the node's chain: a reorganisation below it, and a node that lost blocks,
     /// are for an operator.
-    async fn since(&self, cursor: &str) -> Result<Since, NodeError> {
+    async fn since(&self, cursor: &str) -> Result<Since, ChainError> {
         let parts = cursor.split_once(':');
         let parts = parts.and_then(|(height, hash)| Some((height.parse().ok()?, hash)));
         let (tip_height, hash) = parts.ok_or_else(|| {
-            NodeError::Unusable(format!("the recorded cursor {cursor:?} cannot be read"))
+            ChainError::Unusable(format!("the recorded cursor {cursor:?} cannot be read"))
         })?;
         let header = found(self.header(hash).await)?;
         let header = header.filter(|header| header.confirmations >= 0);
         let header = header.ok_or_else(|| {
-            NodeError::Unusable(format!(
+            ChainError::Unusable(format!(
                 "its chain does not have block {hash} of the last look: it lost blocks, or more than {DEPTH} were \
                  replaced. Compare it with an explorer; if it is right, rescan from before that block"
             ))
@@ -207,12 +166,12 @@ impl BitcoinDriver {
         &self,
         look: Look<'_>,
         since: Option<&Since>,
-    ) -> Result<Option<Changes>, NodeError> {
+    ) -> Result<Option<Changes>, ChainError> {
         let cursor = since.map(|since| since.hash.as_str());
         let listed = self.wallet.list(cursor).await?;
         let tip = self.tip_at(&listed.lastblock).await?;
         if let Some(since) = since.filter(|since| tip.height < since.tip_height) {
-            return Err(NodeError::Unusable(format!(
+            return Err(ChainError::Unusable(format!(
                 "its newest block is {}, and was {}: wait until it has them again; if it follows the right chain and \
                  stays there, rescan",
                 tip.height, since.tip_height
@@ -232,7 +191,7 @@ impl BitcoinDriver {
             }
             let info: MempoolInfo = self.node.call("getmempoolinfo", &json!([])).await?;
             if !info.loaded {
-                return Err(NodeError::Unreachable(
+                return Err(ChainError::Unreachable(
                     "it still reads its mempool".to_owned(),
                 ));
             }
@@ -253,7 +212,11 @@ impl BitcoinDriver {
     }
 
     /// Adds what is known of known transfers that were not listed. Returns `true` if there are such.
-    async fn add_unlisted(&self, look: Look<'_>, entries: &mut Entries) -> Result<bool, NodeError> {
+    async fn add_unlisted(
+        &self,
+        look: Look<'_>,
+        entries: &mut Entries,
+    ) -> Result<bool, ChainError> {
         let known = look.known.iter().map(|known| known.id.as_str());
         let unlisted = known.filter(|id| !entries.seen.contains(*id));
         let hashes = unlisted.filter_map(|id| Some(id.split_once(':')?.0));
@@ -262,7 +225,7 @@ impl BitcoinDriver {
         for (hash, transaction) in hashes.iter().zip(transactions) {
             // A wallet keeps every transaction that it saw.
             let transaction = found(transaction)?.ok_or_else(|| {
-                NodeError::Unusable(format!(
+                ChainError::Unusable(format!(
                     "its wallet lost transaction {hash}, as after a restore from an older backup: rescan"
                 ))
             })?;
@@ -274,7 +237,10 @@ impl BitcoinDriver {
     }
 
     /// Those of the transactions that are in the mempool, with the height at which they came in.
-    async fn mempool(&self, hashes: &BTreeSet<String>) -> Result<BTreeMap<String, u64>, NodeError> {
+    async fn mempool(
+        &self,
+        hashes: &BTreeSet<String>,
+    ) -> Result<BTreeMap<String, u64>, ChainError> {
         let params: Vec<Value> = hashes.iter().map(|hash| json!([hash])).collect();
         let entries = self.node.batch("getmempoolentry", &params).await?;
         let mut mempool = BTreeMap::new();
@@ -291,7 +257,7 @@ impl BitcoinDriver {
         entries: Entries,
         mempool: &BTreeMap<String, u64>,
         tip: &Tip,
-    ) -> Result<Vec<Transfer>, NodeError> {
+    ) -> Result<Vec<Transfer>, ChainError> {
         let mut transfers = Vec::new();
         for (id, (index, entry)) in entries.ours {
             let confirmations = u64::try_from(entry.confirmations).unwrap_or(0);
@@ -300,7 +266,7 @@ impl BitcoinDriver {
             if confirmations == 0 && entered.is_none() {
                 continue;
             }
-            let amount = entry.amount().map_err(NodeError::Unusable)?;
+            let amount = entry.amount().map_err(ChainError::Unusable)?;
             transfers.push(Transfer {
                 id,
                 code: self.code.clone(),
@@ -317,7 +283,7 @@ impl BitcoinDriver {
     }
 
     /// Checks that the node is on the configured network and has its blocks.
-    async fn check(&self) -> Result<ChainInfo, NodeError> {
+    async fn check(&self) -> Result<ChainInfo, ChainError> {
         let info: ChainInfo = self.node.call("getblockchaininfo", &json!([])).await?;
         let is_expected = match self.network {
             Network::Main => info.chain == "main",
@@ -326,13 +292,13 @@ impl BitcoinDriver {
             Network::Test => !matches!(info.chain.as_str(), "main" | "regtest"),
         };
         if !is_expected {
-            return Err(NodeError::Unusable(format!(
+            return Err(ChainError::Unusable(format!(
                 "its network is {:?}, and {:?} is configured: correct the node's address or the network",
                 info.chain, self.network
             )));
         }
         if info.initialblockdownload || info.headers.saturating_sub(info.blocks) > MAX_BEHIND {
-            return Err(NodeError::Unusable(format!(
+            return Err(ChainError::Unusable(format!(
                 "it is behind, at block {} of {} or more: wait until it has them",
                 info.blocks, info.headers
             )));
@@ -348,13 +314,13 @@ impl BitcoinDriver {
         self.node.call("getblockheader", &json!([hash])).await
     }
 
-    async fn tip_at(&self, hash: &str) -> Result<Tip, NodeError> {
+    async fn tip_at(&self, hash: &str) -> Result<Tip, ChainError> {
         let header = self.header(hash).await?;
         let latest = self.clock.now().saturating_add(MAX_AHEAD);
         let time = Timestamp::from_second(header.time).ok();
         let time = time.filter(|time| latest.is_ok_and(|latest| *time <= latest));
         let Some(time) = time else {
-            return Err(NodeError::Unusable(format!(
+            return Err(ChainError::Unusable(format!(
                 "the time of its newest block, {}, is more than two hours ahead: check the clocks of both machines",
                 header.time
             )));
@@ -365,37 +331,25 @@ impl BitcoinDriver {
             time,
         })
     }
-
-    fn error(&self, error: NodeError) -> ChainError {
-        let chain = self.chain.as_str();
-        match error {
-            NodeError::Unreachable(detail) => ChainError::Unreachable { chain, detail },
-            NodeError::Unusable(detail) => ChainError::Unusable { chain, detail },
-        }
-    }
 }
 
 #[async_trait]
 impl ChainDriver for BitcoinDriver {
     async fn issue(&self, index: u32) -> Result<String, ChainError> {
-        let address = self.wallet.address(index).await;
-        address.map_err(|error| self.error(error))
+        self.wallet.address(index).await
     }
 
     async fn changes(&self, look: Look<'_>) -> Result<Changes, ChainError> {
         let changes = self.look(look).await;
-        changes.map_err(|error| {
+        if changes.is_err() {
             self.wallet.forget();
-            self.error(error)
-        })
+        }
+        changes
     }
 
     async fn tip(&self) -> Result<Tip, ChainError> {
-        let tip = async {
-            let info = self.check().await?;
-            self.tip_at(&info.bestblockhash).await
-        };
-        tip.await.map_err(|error| self.error(error))
+        let info = self.check().await?;
+        self.tip_at(&info.bestblockhash).await
     }
 }
 
@@ -434,7 +388,7 @@ fn found<T>(answer: Result<T, RpcError>) -> Result<Option<T>, RpcError> {
     }
 }
 
-impl From<RpcError> for NodeError {
+impl From<RpcError> for ChainError {
     fn from(error: RpcError) -> Self {
         match error.code() {
             None | Some(IN_WARMUP) => Self::Unreachable(error.to_string()),

@@ -20,6 +20,12 @@
 //! has its sender's number, in a block or in the node's next one, or when the node has not had it for three blocks. A
 //! coin's is replaced by the transfer of its block in the same look.
 //!
+//! **Tron** has the JSON-RPC of Ethereum with these differences. Balances are those of now alone, so coins are read at the
+//! node's last block, once in a look; if another block follows meanwhile, the tip stays where it was until the next look.
+//! No block is prepared, so a transfer is first seen in its block. Tron's own forms of addresses and hashes are written; the
+//! node has Ethereum's. **It never ran against a real node**: none can be installed here. The tests have answers in the shape
+//! of its documentation. Source: tronprotocol/documentation-en, `docs/api/json-rpc`; java-tron, `TronJsonRpcImpl.java`.
+//!
 //! **Calls**: a look without a new block has four, and one more for each of: senders of unconfirmed transfers (in one
 //! request), transactions that the node's next block lacks (in one request). Each new block has one for its header, one
 //! for the logs, and with coins one request with as many calls as addresses are watched; a payment in coins one more.
@@ -27,7 +33,7 @@
 
 mod cursor;
 #[cfg(test)]
-pub(crate) mod fake;
+mod fake;
 mod pending;
 mod sweep_plan;
 #[cfg(test)]
@@ -38,6 +44,7 @@ mod wire;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use anyhow::{Context as _, ensure};
 use async_trait::async_trait;
 use florin_address::DepositKey;
 use florin_money::{Amount, CryptoCode};
@@ -45,12 +52,11 @@ use jiff::SignedDuration;
 use parking_lot::{Mutex, MutexGuard};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use thiserror::Error;
 
 use self::cursor::Finished;
 use self::walk::Walk;
 use self::wire::{Address, Hash, Header, Quantity, units_of};
-use super::json_rpc::{Access, JsonRpc, RpcError, RpcSettingsError};
+use super::json_rpc::{Access, JsonRpc, RpcError};
 #[cfg(doc)]
 use crate::chain::DEPTH;
 use crate::chain::{Chain, ChainDriver, ChainError, Changes, Held, Look, Tip};
@@ -75,20 +81,6 @@ pub struct EvmDriver {
     tokens: BTreeMap<Address, Unit>,
     max_age: Option<MaxAge>,
     addresses: Mutex<Addresses>,
-}
-
-/// Settings that no driver can work with.
-#[derive(Debug, Error)]
-pub enum EvmSettingsError {
-    /// As the variant says.
-    #[error("the key is none of {0}: its addresses are of another form")]
-    Key(&'static str),
-    /// As the variant says.
-    #[error("the contract {1:?} of {0} is no address: write it as explorers do")]
-    Contract(CryptoCode, String),
-    /// Of the node's address.
-    #[error(transparent)]
-    Node(#[from] RpcSettingsError),
 }
 
 #[derive(Clone, Debug)]
@@ -121,11 +113,13 @@ impl EvmDriver {
         key: DepositKey,
         coins: Vec<Coin>,
         node: &str,
-    ) -> Result<Self, EvmSettingsError> {
+    ) -> anyhow::Result<Self> {
         let first = key.address(0);
-        if Address::of_text(&first).is_none() || first.starts_with("0x") == (chain == Chain::Tron) {
-            return Err(EvmSettingsError::Key(chain.as_str()));
-        }
+        ensure!(
+            Address::of_text(&first).is_some() && first.starts_with("0x") != (chain == Chain::Tron),
+            "the key is none of {}: its addresses are of another form",
+            chain.as_str()
+        );
         let mut driver = Self {
             chain,
             chain_id,
@@ -145,10 +139,13 @@ impl EvmDriver {
                 driver.coin = Some(unit);
                 continue;
             };
-            match Address::of_text(&contract) {
-                Some(address) => driver.tokens.insert(address, unit),
-                None => return Err(EvmSettingsError::Contract(unit.code, contract)),
-            };
+            let address = Address::of_text(&contract).with_context(|| {
+                let code = &unit.code;
+                format!(
+                    "the contract {contract:?} of {code} is no address: write it as explorers do"
+                )
+            })?;
+            driver.tokens.insert(address, unit);
         }
         Ok(driver)
     }
@@ -185,7 +182,7 @@ impl EvmDriver {
         let held = held.map(|((unit, units), (index, (address, _)))| {
             let amount = units.and_then(|units| unit.amount(units));
             let amount = amount.ok_or_else(|| {
-                self.unusable(format!(
+                ChainError::Unusable(format!(
                     "{} of index {index} is more than an amount can hold",
                     unit.code
                 ))
@@ -208,26 +205,26 @@ impl EvmDriver {
     async fn latest(&self) -> Result<Finished, ChainError> {
         let id: Quantity = self.ask("eth_chainId", &json!([])).await?;
         if id.0 != u128::from(self.chain_id) {
-            return Err(self.unusable(format!(
+            return Err(ChainError::Unusable(format!(
                 "its chain id is {}, and {} is configured: name a node of that chain",
                 id.0, self.chain_id
             )));
         }
         let syncing: Value = self.ask("eth_syncing", &json!([])).await?;
         if syncing != Value::Bool(false) {
-            return Err(
-                self.unusable("it is still synchronising: wait until it is done".to_owned())
-            );
+            return Err(ChainError::Unusable(
+                "it is still synchronising: wait until it is done".to_owned(),
+            ));
         }
         let latest = self.header("latest").await?;
         let latest = latest.and_then(|header| Finished::of(&header));
-        let latest =
-            latest.ok_or_else(|| self.unusable("its last block cannot be read".to_owned()))?;
+        let latest = latest
+            .ok_or_else(|| ChainError::Unusable("its last block cannot be read".to_owned()))?;
         let time = latest.tip().time;
         if let Some(MaxAge { age, clock }) = &self.max_age
             && clock.now().duration_since(time) > *age
         {
-            return Err(self.unusable(format!(
+            return Err(ChainError::Unusable(format!(
                 "its last block is of {time}: check that it has peers, and the clocks"
             )));
         }
@@ -243,7 +240,7 @@ impl EvmDriver {
         let header = self.header(&format!("{height:#x}")).await?;
         let header = header.filter(|header| header.height() == Some(height));
         header.ok_or_else(|| {
-            self.unusable(format!(
+            ChainError::Unusable(format!(
                 "it does not have the block {height} below its last"
             ))
         })
@@ -255,7 +252,7 @@ impl EvmDriver {
         params: &Value,
     ) -> Result<T, ChainError> {
         let answer = self.node.call(method, params).await;
-        answer.map_err(|error| self.unreachable(&error))
+        answer.map_err(unreachable)
     }
 
     /// Calls a method once with each of the parameters.
@@ -267,25 +264,11 @@ impl EvmDriver {
         let mut answers = Vec::with_capacity(params.len());
         for params in params.chunks(CALLS_IN_REQUEST) {
             let batch = self.node.batch(method, params).await;
-            for answer in batch.map_err(|error| self.unreachable(&error))? {
-                answers.push(answer.map_err(|error| self.unreachable(&error))?);
+            for answer in batch.map_err(unreachable)? {
+                answers.push(answer.map_err(unreachable)?);
             }
         }
         Ok(answers)
-    }
-
-    fn unreachable(&self, error: &RpcError) -> ChainError {
-        ChainError::Unreachable {
-            chain: self.chain.as_str(),
-            detail: error.to_string(),
-        }
-    }
-
-    fn unusable(&self, detail: String) -> ChainError {
-        ChainError::Unusable {
-            chain: self.chain.as_str(),
-            detail,
-        }
     }
 
     /// The addresses below an index, at least.
@@ -320,6 +303,10 @@ impl EvmDriver {
     }
 }
 
+fn unreachable(error: RpcError) -> ChainError {
+    ChainError::Unreachable(error.to_string())
+}
+
 impl Unit {
     /// `None` beyond what an amount can hold.
     fn amount(&self, units: u128) -> Option<Amount> {
@@ -342,7 +329,7 @@ impl ChainDriver for EvmDriver {
                 .ask("eth_getBalance", &json!([address, "latest"]))
                 .await?;
             if balance.0 > 0 {
-                return Err(self.unusable(format!(
+                return Err(ChainError::Unusable(format!(
                     "the address of index {index} holds coins before it is issued: continue with the next index"
                 )));
             }

@@ -7,6 +7,7 @@ use core::fmt;
 use core::time::Duration;
 use std::path::PathBuf;
 
+use anyhow::{Context as _, bail};
 use reqwest::{RequestBuilder, Response, StatusCode, redirect, retry};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
@@ -84,17 +85,6 @@ impl RpcError {
     }
 }
 
-/// An address of a node that no call can be sent to.
-#[derive(Debug, Error)]
-pub enum RpcSettingsError {
-    /// It is no http or https address.
-    #[error("the address of the node must be like http://127.0.0.1:8332")]
-    Url,
-    /// The machine's certificates or TLS cannot be set up.
-    #[error("TLS cannot be set up")]
-    Tls(#[source] reqwest::Error),
-}
-
 #[derive(Deserialize)]
 struct Answer<'a> {
     #[serde(borrow, default)]
@@ -117,11 +107,12 @@ impl JsonRpc {
     ///
     /// # Errors
     /// The address is not one of HTTP, or TLS cannot be set up.
-    pub fn new(url: &str, access: Access) -> Result<Self, RpcSettingsError> {
-        let mut url = Url::parse(url).map_err(|_| RpcSettingsError::Url)?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(RpcSettingsError::Url);
-        }
+    pub fn new(url: &str, access: Access) -> anyhow::Result<Self> {
+        let url = Url::parse(url).ok();
+        let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
+        let Some(mut url) = url else {
+            bail!("the address of the node must be like http://127.0.0.1:8332");
+        };
         let access = match url.password() {
             Some(password) => Access::User {
                 name: decoded(url.username()),
@@ -129,8 +120,8 @@ impl JsonRpc {
             },
             None => access,
         };
-        url.set_username("").map_err(|()| RpcSettingsError::Url)?;
-        url.set_password(None).map_err(|()| RpcSettingsError::Url)?;
+        let without_user = url.set_username("").and_then(|()| url.set_password(None));
+        without_user.expect("an address of HTTP has a host");
         // The first provider installed in a process stays; any of them works.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = reqwest::Client::builder()
@@ -142,7 +133,7 @@ impl JsonRpc {
             builder = builder.tls_certs_only([]);
         }
         Ok(Self {
-            http: builder.build().map_err(RpcSettingsError::Tls)?,
+            http: builder.build().context("TLS cannot be set up")?,
             url,
             access,
             timeout: TIMEOUT,

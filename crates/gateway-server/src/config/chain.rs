@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::{Context as _, bail};
 use florin_address::DepositKey;
 use florin_money::{Asset, CryptoCode};
 use jiff::SignedDuration;
@@ -12,10 +13,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
 use crate::chain::{Chain, ChainDriver, DEPTH, Network};
-use crate::chains::bitcoin::{BitcoinDriver, NodeOptions};
+use crate::chains::bitcoin::BitcoinDriver;
 use crate::chains::evm::EvmDriver;
-use crate::chains::json_rpc::Access;
-use crate::clock::{Clock, SystemClock};
+use crate::chains::json_rpc::{Access, JsonRpc};
+use crate::clock::SystemClock;
 use crate::coin::{Coin, Limits, chain_of};
 use crate::confirmations::Step;
 use crate::uri::chain_id;
@@ -82,27 +83,20 @@ impl ChainConfig {
             problems.push(("limits", format!("{code} does not move on this chain")));
         }
         let steps = self.confirmations.iter().flatten();
-        if steps.clone().any(|step| step.confirmations == 0) {
+        let mut counts = steps.map(|step| u64::from(step.confirmations));
+        if counts.clone().any(|count| count == 0) {
             let problem =
                 "0 confirmations credit a payment that can still be replaced; write 1 or more";
             problems.push(("confirmations", problem.to_owned()));
         }
-        if self
-            .confirmations
-            .iter()
-            .flatten()
-            .any(|step| u64::from(step.confirmations) > DEPTH)
-        {
+        if counts.any(|count| count > DEPTH) {
             let problem = format!("more than {DEPTH} confirmations are not counted");
             problems.push(("confirmations", problem));
         }
-        match self.deposit_key(network) {
-            Err(error) => problems.push(("key", error)),
-            Ok(key) => {
-                if let Err(error) = self.driver_with(key, network, Arc::new(SystemClock)) {
-                    problems.push(("node_url", error));
-                }
-            }
+        if let Err(error) = self.deposit_key(network) {
+            problems.push(("key", error.to_string()));
+        } else if let Err(error) = self.driver(network) {
+            problems.push(("node_url", error.to_string()));
         }
         problems
     }
@@ -111,15 +105,15 @@ impl ChainConfig {
     ///
     /// # Errors
     /// What to write instead.
-    pub fn deposit_key(&self, network: Network) -> Result<DepositKey, String> {
+    pub fn deposit_key(&self, network: Network) -> anyhow::Result<DepositKey> {
         let asset = self.known_assets().next();
-        let asset = asset.ok_or("no asset moves on this chain")?;
+        let asset = asset.context("no asset moves on this chain")?;
         let network = match network {
             Network::Main => florin_address::Network::Main,
             Network::Test => florin_address::Network::Test,
             Network::Regtest => florin_address::Network::Regtest,
         };
-        DepositKey::parse(asset, network, &self.key).map_err(|error| error.to_string())
+        Ok(DepositKey::parse(asset, network, &self.key)?)
     }
 
     pub(super) fn coins(&self, network: Network) -> Vec<Coin> {
@@ -146,83 +140,55 @@ impl ChainConfig {
     ///
     /// # Errors
     /// What is wrong with the key or the node's address.
-    pub fn driver(
-        &self,
-        network: Network,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Arc<dyn ChainDriver>, String> {
-        self.driver_with(self.deposit_key(network)?, network, clock)
+    pub fn driver(&self, network: Network) -> anyhow::Result<Arc<dyn ChainDriver>> {
+        if let Some(driver) = self.bitcoin_driver(network)? {
+            return Ok(Arc::new(driver));
+        }
+        Ok(Arc::new(self.evm_driver(network)?))
     }
 
     /// The driver of a chain of Bitcoin's family; `None` of another.
     ///
     /// # Errors
-    /// What is wrong with the node's address.
-    pub fn bitcoin_driver(
-        &self,
-        key: DepositKey,
-        network: Network,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Option<BitcoinDriver>, String> {
-        let is_of_bitcoins_family = matches!(
-            self.name,
-            Chain::Bitcoin | Chain::Litecoin | Chain::Dogecoin | Chain::BitcoinCash
-        );
-        if !is_of_bitcoins_family {
-            return Ok(None);
-        }
+    /// As [`Self::driver`].
+    pub fn bitcoin_driver(&self, network: Network) -> anyhow::Result<Option<BitcoinDriver>> {
+        let coin = match self.name {
+            Chain::Bitcoin => Asset::BTC,
+            Chain::Litecoin => Asset::LTC,
+            Chain::Dogecoin => Asset::DOGE,
+            Chain::BitcoinCash => Asset::BCH,
+            _ => return Ok(None),
+        };
         let url = self.node_url.expose_secret();
         let has_user = Url::parse(url).is_ok_and(|url| url.password().is_some());
         let access = match &self.node_cookie {
-            Some(_) if has_user => {
-                return Err("node_cookie is set as well; keep one".to_owned());
-            }
+            Some(_) if has_user => bail!("node_cookie is set as well; keep one"),
             Some(cookie) => Access::Cookie(cookie.clone()),
             None => Access::Open,
         };
-        let options = NodeOptions {
-            url: url.to_owned(),
-            access,
-            wallet: self.node_wallet.clone(),
-        };
-        let driver = BitcoinDriver::new(self.name, network, key, options, clock);
-        driver.map(Some).map_err(|error| error.to_string())
-    }
-
-    fn driver_with(
-        &self,
-        key: DepositKey,
-        network: Network,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Arc<dyn ChainDriver>, String> {
-        if let Some(driver) = self.bitcoin_driver(key.clone(), network, clock.clone())? {
-            return Ok(Arc::new(driver));
-        }
-        Ok(Arc::new(self.evm_driver(key, network, clock)?))
+        let (key, node) = (self.deposit_key(network)?, JsonRpc::new(url, access)?);
+        let (wallet, clock) = (self.node_wallet.clone(), Arc::new(SystemClock));
+        Ok(Some(BitcoinDriver::new(
+            coin, network, key, node, wallet, clock,
+        )))
     }
 
     /// The driver of a chain of Ethereum's kind, or of Tron.
     ///
     /// # Errors
-    /// What is wrong with the key or the node's address.
-    pub fn evm_driver(
-        &self,
-        key: DepositKey,
-        network: Network,
-        clock: Arc<dyn Clock>,
-    ) -> Result<EvmDriver, String> {
-        let node = self.node_url.expose_secret();
-        let coins = self.coins(network);
+    /// As [`Self::driver`].
+    pub fn evm_driver(&self, network: Network) -> anyhow::Result<EvmDriver> {
+        let (key, coins) = (self.deposit_key(network)?, self.coins(network));
         let id = self
             .chain_id
             .unwrap_or_else(|| chain_id(self.name, network));
-        let driver = EvmDriver::new(self.name, id, key, coins, node);
-        let driver = driver.map_err(|error| error.to_string())?;
+        let node = self.node_url.expose_secret();
+        let driver = EvmDriver::new(self.name, id, key, coins, node)?;
         let age = self
             .max_age_seconds
             .or((network == Network::Main).then_some(MAX_AGE_SECONDS));
-        Ok(match age {
-            Some(age) => driver.with_max_age(SignedDuration::from_secs(age.into()), clock),
+        Ok(match age.map(|age| SignedDuration::from_secs(age.into())) {
+            Some(age) => driver.with_max_age(age, Arc::new(SystemClock)),
             None => driver,
         })
     }

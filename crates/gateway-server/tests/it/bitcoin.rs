@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use florin_address::DepositKey;
 use florin_gateway::chain::{
-    Chain, ChainDriver as _, ChainError, Changes, KnownTransfer, Look, Network, Transfer,
+    ChainDriver as _, ChainError, Changes, KnownTransfer, Look, Network, Transfer,
 };
-use florin_gateway::chains::bitcoin::{BitcoinDriver, NodeOptions};
-use florin_gateway::chains::json_rpc::Access;
+use florin_gateway::chains::bitcoin::BitcoinDriver;
+use florin_gateway::chains::json_rpc::{Access, JsonRpc};
 use florin_gateway::clock::{Clock as _, SystemClock};
 use florin_money::Asset;
 use florin_servers::{RegtestNode, on_path};
@@ -23,7 +23,7 @@ const TRIES: u32 = 300;
 
 /// A node, a driver, and the record of the looks.
 struct World {
-    chain: Chain,
+    coin: Asset,
     node: RegtestNode,
     driver: BitcoinDriver,
     cursor: Option<String>,
@@ -32,49 +32,42 @@ struct World {
 }
 
 /// A world for each node that is installed.
-fn programs() -> Vec<(Chain, PathBuf)> {
-    let programs = [(Chain::Litecoin, "litecoind"), (Chain::Bitcoin, "bitcoind")];
-    let found = programs.into_iter().filter_map(|(chain, program)| {
+fn programs() -> Vec<(Asset, PathBuf)> {
+    let programs = [(Asset::LTC, "litecoind"), (Asset::BTC, "bitcoind")];
+    let found = programs.into_iter().filter_map(|(coin, program)| {
         let path = on_path(program);
         if path.is_none() {
             eprintln!("skipped: {program} is not installed");
         }
-        Some((chain, path?))
+        Some((coin, path?))
     });
     found.collect()
 }
 
-fn driver(chain: Chain, network: Network, node: &RegtestNode, wallet: &str) -> BitcoinDriver {
-    driver_of(KEY, chain, network, node, wallet)
+fn driver(coin: Asset, network: Network, node: &RegtestNode, wallet: &str) -> BitcoinDriver {
+    driver_of(KEY, coin, network, node, wallet)
 }
 
 fn driver_of(
     key: &str,
-    chain: Chain,
+    coin: Asset,
     network: Network,
     node: &RegtestNode,
     wallet: &str,
 ) -> BitcoinDriver {
-    let asset = match chain {
-        Chain::Litecoin => Asset::LTC,
-        _ => Asset::BTC,
-    };
     let addresses = florin_address::Network::Regtest;
-    let key = DepositKey::parse(asset, addresses, key).unwrap();
-    let options = NodeOptions {
-        url: node.url().to_owned(),
-        access: Access::Open,
-        wallet: wallet.to_owned(),
-    };
-    BitcoinDriver::new(chain, network, key, options, Arc::new(SystemClock)).unwrap()
+    let key = DepositKey::parse(coin, addresses, key).unwrap();
+    let node = JsonRpc::new(node.url(), Access::Open).unwrap();
+    let (wallet, clock) = (wallet.to_owned(), Arc::new(SystemClock));
+    BitcoinDriver::new(coin, network, key, node, wallet, clock)
 }
 
 impl World {
-    async fn start((chain, program): (Chain, PathBuf)) -> Self {
+    async fn start((coin, program): (Asset, PathBuf)) -> Self {
         let node = RegtestNode::start(&program).await.unwrap();
-        let driver = driver(chain, Network::Regtest, &node, "watch");
+        let driver = driver(coin, Network::Regtest, &node, "watch");
         let mut world = Self {
-            chain,
+            coin,
             node,
             driver,
             cursor: None,
@@ -296,7 +289,7 @@ async fn each_output_is_a_transfer_and_addresses_above_are_seen() {
         // The range grows before it is used up, and another process finds it grown.
         world.next_index = 701;
         world.expect(&expected(1), 0).await;
-        let other = driver(world.chain, Network::Regtest, &world.node, "watch");
+        let other = driver(world.coin, Network::Regtest, &world.node, "watch");
         let above = other.issue(1700).await.unwrap();
         let too_far = other.issue(5000).await.unwrap_err();
         assert!(too_far.to_string().contains("address 5000"), "{too_far}");
@@ -318,14 +311,14 @@ async fn node_that_stops_changes_nothing_and_continues_after_its_start() {
         world.expect(&[(0, "1", 1), (0, "2", 0)], 0).await;
         world.node.stop().await.unwrap();
         let error = world.try_look().await.unwrap_err();
-        assert!(matches!(error, ChainError::Unreachable { .. }), "{error}");
+        assert!(matches!(error, ChainError::Unreachable(_)), "{error}");
         world.node.start_again().await.unwrap();
         world.mine(1).await;
         let expected = [(0, "1", 2), (0, "2", 1)];
         world.expect(&expected, 0).await;
 
         // A database of before: no cursor, another process.
-        world.driver = driver(world.chain, Network::Regtest, &world.node, "watch");
+        world.driver = driver(world.coin, Network::Regtest, &world.node, "watch");
         (world.cursor, world.next_index, world.known) = (None, 0, Vec::new());
         world.expect(&expected, 0).await;
     }
@@ -339,10 +332,10 @@ async fn new_wallet_finds_what_the_cursor_covers_and_a_rescan_finds_the_rest() {
         world.pay(&address, "1").await;
         world.mine(1).await;
         world.expect(&[(0, "1", 1)], 0).await;
-        world.driver = driver(world.chain, Network::Regtest, &world.node, "new");
+        world.driver = driver(world.coin, Network::Regtest, &world.node, "new");
         world.expect(&[(0, "1", 1)], 0).await;
 
-        world.driver = driver(world.chain, Network::Regtest, &world.node, "newer");
+        world.driver = driver(world.coin, Network::Regtest, &world.node, "newer");
         (world.cursor, world.next_index, world.known) = (None, 0, Vec::new());
         world.driver.rescan(1, 0).await.unwrap();
         world.expect(&[(0, "1", 1)], 0).await;
@@ -350,7 +343,7 @@ async fn new_wallet_finds_what_the_cursor_covers_and_a_rescan_finds_the_rest() {
         // Another key in the same wallet.
         let key = KEY.replace("wpkh", "pkh");
         let regtest = Network::Regtest;
-        world.driver = driver_of(&key, world.chain, regtest, &world.node, "newer");
+        world.driver = driver_of(&key, world.coin, regtest, &world.node, "newer");
         (world.cursor, world.known) = (None, Vec::new());
         world.expect(&[], 0).await;
         let address = world.issue().await;
@@ -392,14 +385,14 @@ async fn node_of_another_network_or_with_a_lost_block_is_refused() {
     for program in programs() {
         let world = World::start(program).await;
         for (network, expected) in [(Network::Main, "Main"), (Network::Test, "Test")] {
-            let driver = driver(world.chain, network, &world.node, "watch");
+            let driver = driver(world.coin, network, &world.node, "watch");
             let error = driver.tip().await.unwrap_err();
-            assert!(matches!(error, ChainError::Unusable { .. }), "{error}");
+            assert!(matches!(error, ChainError::Unusable(_)), "{error}");
             assert!(error.to_string().contains(expected), "{error}");
         }
-        let other = match world.chain {
-            Chain::Litecoin => Chain::Bitcoin,
-            _ => Chain::Litecoin,
+        let other = match world.coin {
+            Asset::LTC => Asset::BTC,
+            _ => Asset::LTC,
         };
         let look = Look {
             cursor: None,

@@ -387,8 +387,5 @@ async fn node_that_cannot_be_believed_changes_nothing() {
         assert!(restarted.contains(expected), "{restarted}");
     }
     let stopped = shop.refusal().await;
-    assert!(
-        stopped.starts_with("the node of ethereum does not answer"),
-        "{stopped}"
-    );
+    assert!(stopped.starts_with("its node does not answer"), "{stopped}");
 }

@@ -107,11 +107,11 @@ impl Node {
 }
 
 fn error(detail: &str) -> ChainError {
-    let (chain, detail) = ("ethereum", detail.to_owned());
+    let detail = detail.to_owned();
     if detail == "node behind" {
-        ChainError::Unusable { chain, detail }
+        ChainError::Unusable(detail)
     } else {
-        ChainError::Unreachable { chain, detail }
+        ChainError::Unreachable(detail)
     }
 }
 

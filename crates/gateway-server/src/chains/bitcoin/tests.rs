@@ -4,6 +4,7 @@ use axum::{Json, Router};
 use serde_json::from_str;
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::super::json_rpc::Access;
 use super::*;
 use crate::chain::KnownTransfer;
 use crate::clock::Sleep;
@@ -51,13 +52,8 @@ impl Clock for FixedClock {
     }
 }
 
-fn key(chain: Chain) -> DepositKey {
-    let asset = match chain {
-        Chain::Dogecoin => Asset::DOGE,
-        Chain::BitcoinCash => Asset::BCH,
-        _ => Asset::LTC,
-    };
-    DepositKey::parse(asset, florin_address::Network::Regtest, KEY).unwrap()
+fn key(coin: Asset) -> DepositKey {
+    DepositKey::parse(coin, florin_address::Network::Regtest, KEY).unwrap()
 }
 
 fn answer(node: &Node, request: &Value) -> String {
@@ -83,7 +79,7 @@ fn answer(node: &Node, request: &Value) -> String {
 }
 
 /// A driver over the answers above, some of them replaced.
-async fn driver(chain: Chain, replaced: &[(&str, Value)], listed: &str) -> BitcoinDriver {
+async fn driver(coin: Asset, replaced: &[(&str, Value)], listed: &str) -> BitcoinDriver {
     let mut node: Node = from_str(NODE).unwrap();
     for (key, value) in replaced {
         node.insert((*key).to_owned(), to_raw_value(value).unwrap());
@@ -99,14 +95,11 @@ async fn driver(chain: Chain, replaced: &[(&str, Value)], listed: &str) -> Bitco
         None => answer(&node, &request),
     };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let options = NodeOptions {
-        url: format!("http://{}", listener.local_addr().unwrap()),
-        access: Access::Open,
-        wallet: "watch".to_owned(),
-    };
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let node = JsonRpc::new(&url, Access::Open).unwrap();
     tokio::spawn(axum::serve(listener, Router::new().fallback(handle)).into_future());
-    let key = key(chain);
-    BitcoinDriver::new(chain, Network::Regtest, key, options, Arc::new(FixedClock)).unwrap()
+    let (key, wallet, clock) = (key(coin), "watch".to_owned(), Arc::new(FixedClock));
+    BitcoinDriver::new(coin, Network::Regtest, key, node, wallet, clock)
 }
 
 async fn look(driver: &BitcoinDriver, known: &[&str]) -> Result<Changes, ChainError> {
@@ -179,12 +172,12 @@ async fn node_that_cannot_be_believed_is_an_error() {
         ),
         ("getbestblockhash", json!("another"), "blocks come faster"),
     ] {
-        let driver = driver(Chain::Litecoin, &[(method, replaced)], NOTHING).await;
+        let driver = driver(Asset::LTC, &[(method, replaced)], NOTHING).await;
         let result = look(&driver, &["old:0"]).await;
         let error = result.expect_err(method).to_string();
         assert!(error.contains(expected), "{method}: {error}");
     }
-    let driver = driver(Chain::Litecoin, &[], NOTHING).await;
+    let driver = driver(Asset::LTC, &[], NOTHING).await;
     let error = look(&driver, &["lost:0"]).await.unwrap_err().to_string();
     assert!(error.contains("lost transaction lost"), "{error}");
 }
@@ -228,10 +221,10 @@ async fn what_counts_is_received_at_our_addresses_in_a_block_or_the_mempool() {
         ("receive", "1.00000000", 0, "b", Some(("1", None, true))),
         ("receive", "1.00000000", 0, "replaced", None),
     ] {
-        for chain in [Chain::Litecoin, Chain::Dogecoin, Chain::BitcoinCash] {
-            let address = key(chain).address(7);
-            let address = match chain {
-                Chain::BitcoinCash => format!("bchreg:{}", address.trim_start_matches("bchreg:")),
+        for coin in [Asset::LTC, Asset::DOGE, Asset::BCH] {
+            let address = key(coin).address(7);
+            let address = match coin {
+                Asset::BCH => format!("bchreg:{}", address.trim_start_matches("bchreg:")),
                 _ => address,
             };
             let listed = format!(
@@ -246,12 +239,12 @@ async fn what_counts_is_received_at_our_addresses_in_a_block_or_the_mempool() {
                 ("importmulti", many),
                 ("validateaddress", json!({"isvalid": true})),
             ];
-            let driver = driver(chain, &replaced, &listed).await;
+            let driver = driver(coin, &replaced, &listed).await;
             let known = format!("{hash}:2");
             let changes = look(&driver, &[&known]).await.unwrap();
             let seen = changes.transfers.iter().map(|transfer| {
                 assert_eq!((transfer.index, &transfer.id), (7, &known));
-                assert_eq!(transfer.address, key(chain).address(7));
+                assert_eq!(transfer.address, key(coin).address(7));
                 let amount = transfer.amount.with_min_decimals(0).to_string();
                 (amount, transfer.block, transfer.low_fee)
             });

@@ -13,9 +13,8 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::NodeError;
 use super::answers::{Coin, Listed, Transaction};
-use crate::chain::Chain;
+use crate::chain::{Chain, ChainError};
 use crate::chains::json_rpc::{JsonRpc, RpcError};
 
 /// The wallet is not there, or not loaded.
@@ -116,19 +115,23 @@ impl Wallet {
     }
 
     /// The address of an index that the node watches.
-    pub(super) async fn address(&self, index: u32) -> Result<String, NodeError> {
+    pub(super) async fn address(&self, index: u32) -> Result<String, ChainError> {
         let address = self.derive(index);
         if index < self.watched.lock().count || self.watches(index).await? {
             return Ok(address);
         }
-        Err(NodeError::Unusable(format!(
+        Err(ChainError::Unusable(format!(
             "it does not watch address {index} yet; the next look at the chain adds it"
         )))
     }
 
     /// Watches the addresses below `next_index` and half a step or more above. If one of those below was not watched,
     /// the blocks from the time `since` on are searched for it.
-    pub(super) async fn watch(&self, next_index: u32, since: Option<i64>) -> Result<(), NodeError> {
+    pub(super) async fn watch(
+        &self,
+        next_index: u32,
+        since: Option<i64>,
+    ) -> Result<(), ChainError> {
         let step = self.step();
         let wanted = next_index.saturating_add(step / 2) / step * step + step;
         let before = self.watched.lock().count;
@@ -156,7 +159,7 @@ impl Wallet {
     }
 
     /// Watches as [`Self::watch`], and searches all blocks from the time `since` on for all addresses.
-    pub(super) async fn rescan(&self, next_index: u32, since: i64) -> Result<(), NodeError> {
+    pub(super) async fn rescan(&self, next_index: u32, since: i64) -> Result<(), ChainError> {
         self.watch(next_index, None).await?;
         let count = self.watched.lock().count;
         self.import(0, count, Some(since)).await.map(drop)
@@ -197,11 +200,11 @@ impl Wallet {
     }
 
     /// Loads the wallet, or creates it.
-    async fn open(&self) -> Result<(), NodeError> {
+    async fn open(&self) -> Result<(), ChainError> {
         let address = self.derive(0);
         let info: AddressInfo = self.node.call("validateaddress", &json!([address])).await?;
         if !info.isvalid {
-            return Err(NodeError::Unusable(format!(
+            return Err(ChainError::Unusable(format!(
                 "it does not know addresses like {address}: check that it is a node of this chain and network"
             )));
         }
@@ -223,7 +226,7 @@ impl Wallet {
     }
 
     /// Creates a wallet without private keys: with descriptors where the node has them.
-    async fn create(&self) -> Result<(), NodeError> {
+    async fn create(&self) -> Result<(), ChainError> {
         let with_descriptors = json!([self.name, true, true, "", false, true]);
         let simple = json!([self.name, true, true]);
         let mut result: Result<Value, _> = self.node.call("createwallet", &with_descriptors).await;
@@ -241,7 +244,7 @@ impl Wallet {
     }
 
     /// The number of addresses that a wallet with descriptors watches; those of another key do not count.
-    async fn range(&self) -> Result<u32, NodeError> {
+    async fn range(&self) -> Result<u32, ChainError> {
         let own = self.key.descriptor().map(|text| unmarked(&text));
         let listed: Descriptors = self.rpc.call("listdescriptors", &json!([])).await?;
         let listed = listed.descriptors.into_iter();
@@ -251,7 +254,7 @@ impl Wallet {
     }
 
     /// The number of addresses that a wallet without descriptors watches, in whole steps.
-    async fn count(&self) -> Result<u32, NodeError> {
+    async fn count(&self) -> Result<u32, ChainError> {
         let step = self.step();
         let mut count = 0;
         while self.watches(count + step - 1).await? {
@@ -260,7 +263,7 @@ impl Wallet {
         Ok(count)
     }
 
-    async fn watches(&self, index: u32) -> Result<bool, NodeError> {
+    async fn watches(&self, index: u32) -> Result<bool, ChainError> {
         let method = match self.chain {
             Chain::Dogecoin => "validateaddress",
             _ => "getaddressinfo",
@@ -271,7 +274,7 @@ impl Wallet {
     }
 
     /// Watches the addresses from `first` up to but not including `end`. Returns the number that is watched then.
-    async fn import(&self, first: u32, end: u32, since: Option<i64>) -> Result<u32, NodeError> {
+    async fn import(&self, first: u32, end: u32, since: Option<i64>) -> Result<u32, ChainError> {
         if first >= end {
             return Ok(end);
         }
@@ -313,7 +316,7 @@ impl Wallet {
                 .await?
         };
         match imported.iter().find(|imported| !imported.success) {
-            Some(refused) => Err(NodeError::Unusable(format!(
+            Some(refused) => Err(ChainError::Unusable(format!(
                 "it does not watch addresses {first} to {end}: {}",
                 refused.error
             ))),

@@ -9,33 +9,33 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 #[derive(Debug, Default)]
-pub(crate) struct Node {
+pub(super) struct Node {
     /// By height.
     blocks: Vec<Block>,
     /// Answers to a method: results, or errors. The last one stays.
     answers: BTreeMap<&'static str, Vec<Value>>,
     /// Methods in order of their calls.
-    pub(crate) calls: Vec<String>,
+    pub(super) calls: Vec<String>,
     /// Transactions of the block that it prepares; `None` if it prepares none.
-    pub(crate) pending: Option<Value>,
+    pub(super) pending: Option<Value>,
     chain_id: u64,
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Block {
-    pub(crate) logs: Vec<Value>,
+pub(super) struct Block {
+    pub(super) logs: Vec<Value>,
     /// The transactions; only a block with them has any.
-    pub(crate) transactions: Vec<Value>,
+    pub(super) transactions: Vec<Value>,
     /// Balance of every address at this block.
-    pub(crate) balance: u64,
+    pub(super) balance: u64,
     /// What it names as its parent; the block before it where `None`.
-    pub(crate) parent: Option<u64>,
+    pub(super) parent: Option<u64>,
 }
 
-pub(crate) type Shared = Arc<Mutex<Node>>;
+pub(super) type Shared = Arc<Mutex<Node>>;
 
 /// A node with one block, and the address of its server.
-pub(crate) async fn start(chain_id: u64) -> (Shared, String) {
+pub(super) async fn start(chain_id: u64) -> (Shared, String) {
     let node = Node {
         chain_id,
         blocks: vec![Block::default()],
@@ -50,12 +50,12 @@ pub(crate) async fn start(chain_id: u64) -> (Shared, String) {
 }
 
 /// A hash that names the height, or a word of the machine.
-pub(crate) fn word(number: u64) -> String {
+pub(super) fn word(number: u64) -> String {
     format!("0x{number:064x}")
 }
 
 /// A transfer in the log of the block at `height`.
-pub(crate) fn log(height: u64, contract: &str, to: &str, units: &str) -> Value {
+pub(super) fn log(height: u64, contract: &str, to: &str, units: &str) -> Value {
     let transfer = super::wire::TRANSFER_LOG;
     let to = format!("0x{:0>64}", to.trim_start_matches("0x"));
     json!({
@@ -66,16 +66,16 @@ pub(crate) fn log(height: u64, contract: &str, to: &str, units: &str) -> Value {
 }
 
 impl Node {
-    pub(crate) fn add(&mut self, block: Block) {
+    pub(super) fn add(&mut self, block: Block) {
         self.blocks.push(block);
     }
 
-    pub(crate) fn answer(&mut self, method: &'static str, answers: &[Value]) {
+    pub(super) fn answer(&mut self, method: &'static str, answers: &[Value]) {
         self.answers
             .insert(method, answers.iter().rev().cloned().collect());
     }
 
-    pub(crate) fn header(&self, height: usize) -> Value {
+    pub(super) fn header(&self, height: usize) -> Value {
         let Some(block) = self.blocks.get(height) else {
             return json!({"result": null});
         };

@@ -397,3 +397,83 @@ fn amounts_keep_every_digit() {
         );
     }
 }
+
+#[tokio::test]
+async fn tron_has_tokens_in_logs_and_coins_at_the_last_block_alone() {
+    /// The contract of USDT on Nile, and the key's first address, as the node writes them.
+    const USDT: &str = "0xeca9bc828a3005b9a3b909f2cc5c2a54794de05f";
+    const OURS: &str = "0xe2e1a54926527fbb4e4420de4c6bab82beaee24d";
+    let (node, url) = start(3_448_148_188).await;
+    let key = DepositKey::parse(Asset::TRX, AddressNetwork::Test, KEY).unwrap();
+    let coins = [Asset::TRX, Asset::USDTTRC20].map(|asset| Coin::listed(asset, Network::Test));
+    let driver = EvmDriver::new(Chain::Tron, 3_448_148_188, key, coins.to_vec(), &url).unwrap();
+    assert_eq!(
+        driver.issue(0).await.unwrap(),
+        "TWer2Ygk5TEheHp3TPuYeqxmB6SsGZmaL6"
+    );
+    let look = Look {
+        cursor: None,
+        next_index: 1,
+        open: &[0],
+        known: &[],
+    };
+    let first = driver.changes(look).await.unwrap();
+    let transfer = json!({
+        "hash": word(0xcccc), "from": USDT, "nonce": "0x0000000000000000", "to": OURS, "value": "0x16e360",
+        "input": "0x", "blockNumber": "0x1", "type": "0x0",
+    });
+    node.lock().add(Block {
+        logs: vec![log(1, USDT, OURS, "4c4b40")],
+        transactions: vec![transfer],
+        balance: 1_500_000,
+        parent: None,
+    });
+
+    // The next block comes while balances are asked for.
+    let (last, next) = (
+        node.lock().header(1),
+        json!({"result": {
+            "number": "0x2", "hash": word(2), "parentHash": word(1), "timestamp": "0x697999f2", "transactions": Value::Null,
+        }}),
+    );
+    let answers = [last.clone(), last.clone(), next];
+    node.lock().answer("eth_getBlockByNumber", &answers);
+    let look = Look {
+        cursor: Some(&first.cursor),
+        ..look
+    };
+    let second = driver.changes(look).await.unwrap();
+    assert_eq!(second.tip, first.tip);
+    let found = |changes: &Changes| {
+        let transfers = changes.transfers.iter();
+        let transfers = transfers.map(|transfer| {
+            (
+                transfer.code.to_string(),
+                transfer.amount.to_string(),
+                transfer.transaction_hash.clone(),
+            )
+        });
+        transfers.collect::<Vec<_>>()
+    };
+    let row = |code: &str, amount: &str, hash: u64| {
+        (
+            code.to_owned(),
+            amount.to_owned(),
+            word(hash)[2..].to_owned(),
+        )
+    };
+    assert_eq!(found(&second), [row("USDTTRC20", "5", 0xaaaa)]);
+
+    node.lock().answer("eth_getBlockByNumber", &[last]);
+    let look = Look {
+        cursor: Some(&second.cursor),
+        ..look
+    };
+    let third = driver.changes(look).await.unwrap();
+    assert_eq!(third.tip.height, 1);
+    assert_eq!(found(&third), [row("TRX", "1.5", 0xcccc)]);
+    assert_eq!(
+        third.transfers[0].address,
+        "TWer2Ygk5TEheHp3TPuYeqxmB6SsGZmaL6"
+    );
+}

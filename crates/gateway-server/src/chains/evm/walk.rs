@@ -38,11 +38,12 @@ impl<'a> Walk<'a> {
     ) -> Result<Self, ChainError> {
         let cursor = if let Some(text) = look.cursor {
             let cursor = Cursor::read(text);
-            cursor
-                .ok_or_else(|| driver.unusable("the recorded cursor cannot be read".to_owned()))?
+            cursor.ok_or_else(|| {
+                ChainError::Unusable("the recorded cursor cannot be read".to_owned())
+            })?
         } else {
             let first = latest.height.saturating_sub(DEPTH);
-            Cursor::begin(finished(driver, &driver.header_at(first).await?)?)
+            Cursor::begin(finished(&driver.header_at(first).await?)?)
         };
         drop(driver.addresses(end_of(look)));
         let mut watched = BTreeMap::new();
@@ -76,7 +77,7 @@ impl<'a> Walk<'a> {
         let before = self.cursor.last().height;
         let height = self.latest.height;
         if height < before && (before - height > DEPTH || self.cursor.has(&self.latest)) {
-            return Err(self.driver.unusable(format!(
+            return Err(ChainError::Unusable(format!(
                 "its last block is {height}, and was {before}: it lost blocks, or another node answers"
             )));
         }
@@ -100,7 +101,7 @@ impl<'a> Walk<'a> {
     fn undo(&mut self) -> Result<(), ChainError> {
         let lost = self.cursor.undo();
         let lost = lost.filter(|_| self.lost_blocks < DEPTH).ok_or_else(|| {
-            self.driver.unusable(format!(
+            ChainError::Unusable(format!(
                 "more than {DEPTH} blocks were replaced: check on an explorer whether the node follows the right chain"
             ))
         })?;
@@ -111,7 +112,7 @@ impl<'a> Walk<'a> {
     }
 
     async fn read(&mut self, header: &Header) -> Result<(), ChainError> {
-        let block = finished(self.driver, header)?;
+        let block = finished(header)?;
         if !self.driver.tokens.is_empty() {
             self.read_logs(&block).await?;
         }
@@ -135,7 +136,7 @@ impl<'a> Walk<'a> {
         let mut sums = BTreeMap::<(Hash, Address, Address), Option<u128>>::new();
         for log in logs.iter().filter(|log| !log.removed) {
             if log.block_hash != block.hash {
-                return Err(self.driver.unusable(format!(
+                return Err(ChainError::Unusable(format!(
                     "it was asked for the logs of {}, and answers with those of {}",
                     block.hash, log.block_hash
                 )));
@@ -194,7 +195,7 @@ impl<'a> Walk<'a> {
     ) -> Result<Transfer, ChainError> {
         let amount = units.and_then(|units| unit.amount(units));
         let amount = amount.ok_or_else(|| {
-            self.driver.unusable(format!(
+            ChainError::Unusable(format!(
                 "{} to the address of index {index} is more than an amount can hold: check the asset's decimals",
                 unit.code
             ))
@@ -316,7 +317,7 @@ fn end_of(look: Look<'_>) -> u32 {
     look.next_index.saturating_add(LOOK_AHEAD)
 }
 
-fn finished(driver: &EvmDriver, header: &Header) -> Result<Finished, ChainError> {
+fn finished(header: &Header) -> Result<Finished, ChainError> {
     let finished = Finished::of(header);
-    finished.ok_or_else(|| driver.unusable(format!("its block {} has no time", header.hash)))
+    finished.ok_or_else(|| ChainError::Unusable(format!("its block {} has no time", header.hash)))
 }
