@@ -18,6 +18,8 @@ use crate::store::Callback;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// Callbacks in delivery at once, those between two tries included; others wait.
 const MAX_DELIVERIES: usize = 1_000;
+/// Of one try.
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// Between two searches for callbacks whose process ended.
 const INTERVAL: Duration = Duration::from_secs(1);
 
@@ -121,7 +123,8 @@ async fn post(
     body: &serde_json::Value,
 ) -> (Option<u16>, Result<(), String>) {
     let network = |error: reqwest::Error| error.without_url().to_string();
-    let mut response = match client.post(url.clone()).json(body).send().await {
+    let request = client.post(url.clone()).timeout(TIMEOUT);
+    let mut response = match request.json(body).send().await {
         Ok(response) => response,
         Err(error) => return (None, Err(network(error))),
     };

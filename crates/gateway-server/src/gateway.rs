@@ -1,10 +1,11 @@
 //! The running gateway: what it offers, its chains and its database.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use florin_money::{Amount, Currency};
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 use reqwest::Url;
 use secrecy::SecretString;
 use tokio::sync::Notify;
@@ -14,8 +15,8 @@ use crate::chain::{Chain, ChainDriver, ChainError, Look, Network};
 use crate::clock::Clock;
 use crate::coin::Coin;
 use crate::confirmations::Confirmations;
-use crate::invoice::{Invoice, Issued, NewInvoice};
-use crate::prices::{Listed, PriceSource, Prices};
+use crate::invoice::{Invoice, NewInvoice};
+use crate::prices::{Conversion, PriceSource, Prices};
 use crate::rate_limit::RateLimit;
 use crate::session::{Session, SessionRequest};
 use crate::store::{StatusChange, Store, StoreError};
@@ -179,8 +180,7 @@ impl Gateway {
 
     /// Chains that cannot be read now, with the reason.
     pub fn failing(&self) -> BTreeMap<Chain, String> {
-        let failing = self.failing.lock();
-        failing.unwrap_or_else(PoisonError::into_inner).clone()
+        self.failing.lock().clone()
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -188,10 +188,10 @@ impl Gateway {
     }
 
     /// The assets that have a price now, and a chain that can be read.
-    pub(crate) fn listed(&self) -> Vec<Listed> {
-        let failing: BTreeSet<Chain> = self.failing().into_keys().collect();
-        let mut listed = self.prices.listed();
-        listed.retain(|listed| !failing.contains(&listed.coin.chain));
+    pub(crate) fn listed(&self, now: Timestamp) -> Vec<Conversion> {
+        let failing = self.failing();
+        let mut listed = self.prices.listed(now);
+        listed.retain(|listed| !failing.contains_key(&listed.coin.chain));
         listed
     }
 
@@ -222,16 +222,25 @@ impl Gateway {
         };
         let lifetime = self.options.invoice_lifetime;
         let usd = Amount::from(&new.terms.usd);
-        let issued = Issued {
+        let hosted = new.session.map(|(_, request)| request);
+        let invoice = Invoice {
             id,
             qr_string: payment_uri(&coin, network, &address, &new.terms.crypto),
+            required_confirmations: self.options.confirmations.required(coin.chain, usd),
+            coin,
+            terms: new.terms,
+            local_currency: new.local_currency,
             address,
             address_index,
             created_at: now,
             expires_at: now.saturating_add(lifetime).unwrap_or(now),
-            required_confirmations: self.options.confirmations.required(coin.chain, usd),
+            marked_as_paid: false,
+            email: hosted.as_ref().map(|hosted| hosted.email.clone()),
+            hosted,
+            history: vec![(now, Status::Checking)],
+            payments: Vec::new(),
+            height: 0,
         };
-        let invoice = Invoice::new(new, issued);
         self.store().insert_invoice(&invoice).await?;
         Ok(invoice)
     }
@@ -294,7 +303,7 @@ impl Gateway {
         };
         let _one_at_a_time = looking.lock().await;
         let looked = self.look_at(chain, driver.as_ref()).await;
-        let mut failing = self.failing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failing = self.failing.lock();
         match &looked {
             Ok(false) => {
                 failing.insert(chain, BEHIND.to_owned());

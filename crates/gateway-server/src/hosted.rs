@@ -77,7 +77,7 @@ async fn show(Extract(gateway): Shared, Query(choice): Query<Choice>) -> JsonRes
         && session.is_choosing(now)
     {
         let amount = AmountText::parse(&amount).ok();
-        shown["assets"] = json!(assets(&gateway, &session, amount.as_ref()));
+        shown["assets"] = json!(assets(&gateway, &session, amount.as_ref(), now));
     }
     Ok(Json(shown))
 }
@@ -96,7 +96,7 @@ async fn open_chosen(gateway: Arc<Gateway>, choice: Choice) -> JsonResult {
     let session = session.ok_or_else(no_session)?;
     let amount = amount(&session, choice.amount.as_deref())?;
     let request = session.request.clone();
-    let mut listed = gateway.listed().into_iter();
+    let mut listed = gateway.listed(now).into_iter();
     let listed = listed.find(|listed| listed.coin.code.as_str() == choice.crypto_code);
     let listed = listed.ok_or_else(|| PageError::bad_request("This asset is not offered."))?;
     let terms = listed.quote(&amount, request.per_usd, request.currency);
@@ -186,7 +186,8 @@ async fn view(gateway: &Gateway, session: &Session, now: Timestamp) -> Result<Va
     let mut shown = session_view(session, invoice.as_ref(), now);
     // Empty once one is chosen.
     let is_choosing = session.is_choosing(now);
-    let assets = is_choosing.then(|| assets(gateway, session, session.request.amount.as_ref()));
+    let asked = session.request.amount.as_ref();
+    let assets = is_choosing.then(|| assets(gateway, session, asked, now));
     shown["assets"] = json!(assets.unwrap_or_default());
     if let Some(invoice) = invoice {
         let minutes = gateway.options.invoice_lifetime.as_mins();
@@ -276,9 +277,14 @@ pub fn session_view(session: &Session, invoice: Option<&Invoice>, now: Timestamp
 }
 
 /// Every asset with its price. Without an amount there is no price yet.
-fn assets(gateway: &Gateway, session: &Session, amount: Option<&AmountText>) -> Vec<Value> {
+fn assets(
+    gateway: &Gateway,
+    session: &Session,
+    amount: Option<&AmountText>,
+    now: Timestamp,
+) -> Vec<Value> {
     let request = &session.request;
-    let listed = gateway.listed().into_iter();
+    let listed = gateway.listed(now).into_iter();
     let views = listed.map(|listed| {
         let coin = &listed.coin;
         let quote = |amount| listed.quote(amount, request.per_usd, request.currency).ok();

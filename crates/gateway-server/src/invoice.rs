@@ -84,13 +84,13 @@ pub struct Invoice {
     /// What the shop requested, when the hosted page opened it.
     pub hosted: Option<SessionRequest>,
     /// The statuses and since when, oldest first; the last [`MAX_HISTORY`] of them.
-    history: Vec<(Timestamp, Status)>,
+    pub(crate) history: Vec<(Timestamp, Status)>,
     /// Those that the chain has, oldest first.
     #[serde(skip)]
-    payments: Vec<Payment>,
+    pub(crate) payments: Vec<Payment>,
     /// Height of the chain at the last look.
     #[serde(skip)]
-    height: u64,
+    pub(crate) height: u64,
 }
 
 /// What POST /invoice, or a choice on the hosted page, asks for.
@@ -103,41 +103,7 @@ pub(crate) struct NewInvoice {
     pub(crate) session: Option<(String, SessionRequest)>,
 }
 
-/// What the gateway adds to a [`NewInvoice`].
-#[derive(Debug)]
-pub(crate) struct Issued {
-    pub(crate) id: String,
-    pub(crate) address: String,
-    pub(crate) address_index: u32,
-    pub(crate) qr_string: String,
-    pub(crate) created_at: Timestamp,
-    pub(crate) expires_at: Timestamp,
-    pub(crate) required_confirmations: u32,
-}
-
 impl Invoice {
-    pub(crate) fn new(new: NewInvoice, issued: Issued) -> Self {
-        let hosted = new.session.map(|(_, request)| request);
-        Self {
-            id: issued.id,
-            coin: new.coin,
-            terms: new.terms,
-            local_currency: new.local_currency,
-            address: issued.address,
-            address_index: issued.address_index,
-            qr_string: issued.qr_string,
-            created_at: issued.created_at,
-            expires_at: issued.expires_at,
-            required_confirmations: issued.required_confirmations,
-            marked_as_paid: false,
-            email: hosted.as_ref().map(|hosted| hosted.email.clone()),
-            hosted,
-            history: vec![(issued.created_at, Status::Checking)],
-            payments: Vec::new(),
-            height: 0,
-        }
-    }
-
     /// Adds what the chain showed at the last look. Dust beside another payment is left out until it has enough
     /// confirmations: anyone may send it, with a fee that no miner takes, and it must not hold the invoice back.
     pub(crate) fn with_payments(mut self, mut payments: Vec<Payment>, height: u64) -> Self {

@@ -34,14 +34,6 @@ pub(crate) struct Prices {
     pub(crate) secret: SecretString,
 }
 
-/// An asset with its price now.
-#[derive(Clone, Debug)]
-pub(crate) struct Listed {
-    pub(crate) coin: Coin,
-    pub(crate) usd: Amount,
-    local: Amount,
-}
-
 /// The price of one unit of an asset.
 ///
 /// Its id carries it, with a code that only the gateway can compute: an id is valid after a restart and in every process,
@@ -65,18 +57,24 @@ pub struct Terms {
 }
 
 impl Prices {
-    /// The assets that have a price now.
-    pub(crate) fn listed(&self) -> Vec<Listed> {
-        let Some(per_usd) = self.source.per_usd(self.local_currency) else {
+    /// A conversion of every asset that has a price now.
+    pub(crate) fn listed(&self, now: Timestamp) -> Vec<Conversion> {
+        let local_currency = self.local_currency;
+        let Some(per_usd) = self.source.per_usd(local_currency) else {
             return Vec::new();
         };
-        let listed = self.coins.iter().filter_map(|coin| {
+        let conversion = |coin: &Coin| {
             let usd = self.source.usd_price(&coin.code)?;
             let local = usd.mul_div(per_usd, Amount::ONE, 8, Rounding::Down).ok()?;
-            let coin = coin.clone();
-            (!local.is_zero()).then_some(Listed { coin, usd, local })
-        });
-        listed.collect()
+            (!local.is_zero()).then(|| Conversion {
+                coin: coin.clone(),
+                usd: usd.with_min_decimals(Currency::USD.decimals()),
+                local: local.with_min_decimals(local_currency.decimals()),
+                local_currency,
+                issued_at: now,
+            })
+        };
+        self.coins.iter().filter_map(conversion).collect()
     }
 
     /// The coin of a code, with a price now or without one.
@@ -89,23 +87,7 @@ impl Prices {
         })
     }
 
-    /// A conversion of every asset that has a price now, with its id.
-    pub(crate) fn issue(&self, now: Timestamp) -> Vec<(String, Conversion)> {
-        let issue = |listed: Listed| {
-            let local_decimals = self.local_currency.decimals();
-            let conversion = Conversion {
-                usd: listed.usd.with_min_decimals(Currency::USD.decimals()),
-                local: listed.local.with_min_decimals(local_decimals),
-                coin: listed.coin,
-                local_currency: self.local_currency,
-                issued_at: now,
-            };
-            (self.id(&conversion), conversion)
-        };
-        self.listed().into_iter().map(issue).collect()
-    }
-
-    fn id(&self, conversion: &Conversion) -> String {
+    pub(crate) fn id(&self, conversion: &Conversion) -> String {
         let price = format!(
             "{} {} {} {} {}",
             conversion.coin.code.as_str(),
@@ -178,7 +160,7 @@ impl Prices {
     }
 }
 
-impl Listed {
+impl Conversion {
     /// The price of an amount now, without a conversion. The amount in crypto is rounded up to the decimals that a customer
     /// is asked for, dollars up to a cent.
     pub(crate) fn quote(
@@ -202,9 +184,7 @@ impl Listed {
     pub(crate) fn accepts(&self, terms: &Terms) -> bool {
         self.coin.limits.contain(Amount::from(&terms.crypto))
     }
-}
 
-impl Conversion {
     /// Checks that the three amounts fit each other at these rates, and the limits.
     ///
     /// `Assumed:` the amount in the local currency is the price; dollars may differ from it by a cent and a unit of
@@ -286,7 +266,8 @@ impl Conversion {
     }
 }
 
-pub(crate) fn whole(number: u32) -> Amount {
+/// A whole number as an amount.
+pub fn whole(number: u32) -> Amount {
     Amount::ONE
         .checked_mul(number)
         .expect("32 bits fit an amount of twelve digits")

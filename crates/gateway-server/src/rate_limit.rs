@@ -1,8 +1,7 @@
 //! The limit of requests per second.
 
-use std::sync::{Mutex, PoisonError};
-
 use jiff::Timestamp;
+use parking_lot::Mutex;
 
 /// Counts requests in the current second.
 #[derive(Debug)]
@@ -24,7 +23,7 @@ impl RateLimit {
 
     /// Returns `true` if one more request is within the limit.
     pub(crate) fn admits(&self, now: Timestamp) -> bool {
-        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counted = self.counted.lock();
         let second = now.as_second();
         if counted.0 != second {
             *counted = (second, 0);

@@ -15,6 +15,8 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use thiserror::Error;
 
+use crate::prices::whole;
+
 pub use self::options::{AnswerTime, BelowFloor, Pair, RatesError, RatesOptions, Source};
 pub use self::worker::{ask, http_client, poll};
 
@@ -273,11 +275,6 @@ fn middle(prices: &[Amount]) -> Amount {
     let low = prices[(prices.len() - 1) / 2];
     let half = distance(low, high).mul_div(Amount::ONE, whole(2), 18, Rounding::Down);
     half.and_then(|half| low.checked_add(half)).unwrap_or(low)
-}
-
-fn whole(number: u32) -> Amount {
-    let whole = Amount::ONE.checked_mul(number);
-    whole.expect("an amount holds every u32")
 }
 
 fn distance(a: Amount, b: Amount) -> Amount {

@@ -13,7 +13,6 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get};
 use axum::{Json, Router};
 use florin_money::{Amount, CryptoCode, Currency, Rounding};
-use reqwest::redirect::Policy;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -36,7 +35,6 @@ use crate::wire::Status;
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 const SESSION_INTERVAL: Duration = Duration::from_secs(5);
 const GRACE: Duration = Duration::from_secs(5);
-const CALLBACK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The fact of the database that names its network.
 const NETWORK: &str = "network";
@@ -176,13 +174,10 @@ pub async fn run(config: Config) -> anyhow::Result<()> {
 /// # Errors
 /// As [`run`].
 pub async fn serve_until(config: Config, shutdown: CancellationToken) -> anyhow::Result<()> {
-    // An error means that the process has one already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let (gateway, rates, counts) = build(&config).await?;
     let public = bind(config.listen).await?;
     let admin = bind(config.admin_listen).await?;
-    let client = reqwest::Client::builder().timeout(CALLBACK_TIMEOUT);
-    let client = client.redirect(Policy::none()).no_proxy().build()?;
+    let client = rates::http_client()?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let followers = gateway
         .chains()
@@ -210,8 +205,8 @@ pub async fn serve_until(config: Config, shutdown: CancellationToken) -> anyhow:
         serve(admin, health, &shutdown),
         followers,
         expire_sessions(&gateway, &shutdown),
-        send_callbacks(gateway.clone(), client, shutdown.clone()),
-        rates::poll(rates::http_client()?, rates, clock, shutdown.clone()),
+        send_callbacks(gateway.clone(), client.clone(), shutdown.clone()),
+        rates::poll(client, rates, clock, shutdown.clone()),
     );
     public.and(admin)
 }
@@ -231,17 +226,17 @@ async fn serve(
     let served = axum::serve(listener, app).with_graceful_shutdown(stop);
     let served = tokio::select! {
         served = async { served.await } => served,
-        () = grace(shutdown) => Ok(()),
+        () = grace(shutdown, GRACE) => Ok(()),
     };
     shutdown.cancel();
     served.context("the listener failed")
 }
 
-/// Open requests have some seconds after the shutdown begins.
-async fn grace(shutdown: &CancellationToken) {
+/// Ends some time after the shutdown begins, which open requests have.
+pub async fn grace(shutdown: &CancellationToken, duration: Duration) {
     shutdown.cancelled().await;
     let never = core::future::pending::<()>();
-    let _elapsed = tokio::time::timeout(GRACE, never).await;
+    let _elapsed = tokio::time::timeout(duration, never).await;
 }
 
 async fn answer(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {

@@ -33,6 +33,9 @@ enum Stage {
     Chosen,
 }
 
+/// The asset of a checkout is chosen, and its invoice is being opened.
+pub(crate) const CHOSEN: &str = "CHOSEN";
+
 /// The body of POST /checkout.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the words of the specification")]
@@ -78,12 +81,13 @@ impl Session {
         self.stage == Stage::Choosing && now < self.expires_at
     }
 
-    pub(crate) fn is_cancelled(&self) -> bool {
-        self.stage == Stage::Cancelled
-    }
-
-    pub(crate) fn is_chosen(&self) -> bool {
-        self.stage == Stage::Chosen
+    /// The status by which the database finds expired checkouts; one with an invoice has `INVOICED`.
+    pub(crate) fn open_status(&self) -> &'static str {
+        match self.stage {
+            Stage::Choosing => "CHECKING",
+            Stage::Cancelled => "CANCELLED",
+            Stage::Chosen => CHOSEN,
+        }
     }
 
     pub(crate) fn choose(&mut self) {

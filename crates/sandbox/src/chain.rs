@@ -2,13 +2,14 @@
 //!
 //! The cursor of a look is the whole chain, so that the gateway's database keeps it over a restart.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use florin_gateway::Clock;
 use florin_gateway::chain::{Chain, ChainDriver, ChainError, Changes, DEPTH, Look, Tip, Transfer};
 use florin_gateway::invoice::Invoice;
 use florin_money::{Amount, CryptoCode};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::address;
@@ -60,13 +61,9 @@ impl SimulatedChain {
         }
     }
 
-    fn blocks(&self) -> MutexGuard<'_, Blocks> {
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Sends `amount` to an invoice's address. Returns the transaction's hash.
     pub(crate) fn pay(&self, invoice: &Invoice, amount: Amount, low_fee: bool) -> String {
-        let mut blocks = self.blocks();
+        let mut blocks = self.blocks.lock();
         let drawn = self.seed.draw(&invoice.id, blocks.count);
         let hash = address::transaction_hash(self.chain, &drawn);
         blocks.count += 1;
@@ -84,7 +81,7 @@ impl SimulatedChain {
 
     /// The next block includes every transaction but those with a low fee.
     pub(crate) fn mine(&self, count: u32) {
-        let mut blocks = self.blocks();
+        let mut blocks = self.blocks.lock();
         let next = blocks.height + 1;
         blocks.height += u64::from(count);
         if count > 0 {
@@ -98,7 +95,7 @@ impl SimulatedChain {
 
     /// Takes blocks back: their transactions wait for the next block.
     pub(crate) fn reorganize(&self, count: u32) {
-        let mut blocks = self.blocks();
+        let mut blocks = self.blocks.lock();
         let height = blocks.height.saturating_sub(u64::from(count));
         blocks.height = height;
         for transaction in &mut blocks.transactions {
@@ -108,7 +105,7 @@ impl SimulatedChain {
 
     /// Raises the fee of every payment to an address that no block includes. Returns `false` if there is none.
     pub(crate) fn bump_fee(&self, index: u32) -> bool {
-        let mut blocks = self.blocks();
+        let mut blocks = self.blocks.lock();
         let stuck = |one: &&mut Transaction| one.index == index && one.low_fee;
         let stuck = blocks.transactions.iter_mut().filter(stuck);
         let mut found = false;
@@ -121,7 +118,7 @@ impl SimulatedChain {
 
     /// Replaces the latest payment to an address by one to another address. Returns its hash; `None` if there is none.
     pub(crate) fn replace(&self, index: u32) -> Option<String> {
-        let mut blocks = self.blocks();
+        let mut blocks = self.blocks.lock();
         let mut transactions = blocks.transactions.iter();
         let latest = transactions.rposition(|one| one.index == index)?;
         Some(blocks.transactions.remove(latest).hash)
@@ -129,7 +126,7 @@ impl SimulatedChain {
 
     /// Continues after a restart: the chain is the one of the last look.
     fn restore(&self, cursor: Option<&str>) -> Result<(), ChainError> {
-        let mut blocks = self.blocks();
+        let mut blocks = self.blocks.lock();
         if blocks.count == 0
             && blocks.height == START
             && let Some(cursor) = cursor
@@ -152,7 +149,7 @@ impl ChainDriver for SimulatedChain {
     async fn changes(&self, look: Look<'_>) -> Result<Changes, ChainError> {
         self.restore(look.cursor)?;
         let tip = self.tip().await?;
-        let mut blocks = self.blocks();
+        let mut blocks = self.blocks.lock();
         // What the last look had within its depth is asked for once more: without it, the payment would be gone.
         let is_kept = |one: &Transaction| {
             let is_shallow = one.block.is_none_or(|block| block + DEPTH > tip.height);
@@ -186,7 +183,7 @@ impl ChainDriver for SimulatedChain {
     }
 
     async fn tip(&self) -> Result<Tip, ChainError> {
-        let height = self.blocks().height;
+        let height = self.blocks.lock().height;
         Ok(Tip {
             height,
             hash: format!("{height:x}"),

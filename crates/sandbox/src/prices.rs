@@ -1,12 +1,12 @@
 //! The assets that the sandbox offers, and what they cost.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use florin_gateway::chain::{Chain, Network};
 use florin_gateway::coin::{Coin, Limits};
-use florin_gateway::prices::PriceSource;
+use florin_gateway::prices::{PriceSource, whole};
 use florin_money::{Amount, AmountError, Asset, CryptoCode, Currency, Rounding};
+use parking_lot::Mutex;
 
 use crate::Settings;
 use crate::settings::Seed;
@@ -107,16 +107,14 @@ impl FixedPrices {
     /// The price has no exact value in the local currency.
     pub(crate) fn set(&self, code: &str, usd: Amount) -> Result<(), AmountError> {
         usd.mul_div(self.local_currency.1, Amount::ONE, 8, Rounding::Down)?;
-        let mut prices = self.usd.lock().unwrap_or_else(PoisonError::into_inner);
-        prices.insert(code.to_owned(), usd);
+        self.usd.lock().insert(code.to_owned(), usd);
         Ok(())
     }
 }
 
 impl PriceSource for FixedPrices {
     fn usd_price(&self, code: &CryptoCode) -> Option<Amount> {
-        let prices = self.usd.lock().unwrap_or_else(PoisonError::into_inner);
-        prices.get(code.as_str()).copied()
+        self.usd.lock().get(code.as_str()).copied()
     }
 
     /// The account's own rate for its currency, else the table's.
@@ -128,10 +126,4 @@ impl PriceSource for FixedPrices {
         let listed = RATES.iter().find(|(code, _)| *code == currency.as_str());
         listed.map(|(_, rate)| amount(rate))
     }
-}
-
-pub(crate) fn whole(number: u32) -> Amount {
-    Amount::ONE
-        .checked_mul(number)
-        .expect("32 bits fit an amount of twelve digits")
 }

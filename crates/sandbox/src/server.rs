@@ -13,10 +13,11 @@ use axum::{Json, Router};
 use florin_gateway::api::request::{Call, Endpoint};
 use florin_gateway::api::respond;
 use florin_gateway::clock::every;
+use florin_gateway::rates::http_client;
+use florin_gateway::server::grace;
 use florin_gateway::{Clock as _, hosted, send_callbacks};
 use futures_util::{StreamExt as _, stream};
 use jiff::Timestamp;
-use reqwest::redirect::Policy;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +30,6 @@ use crate::{Settings, control};
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 const NODE_INTERVAL: Duration = Duration::from_millis(300);
 const GRACE: Duration = Duration::from_secs(2);
-const CALLBACK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Serves until `shutdown` is cancelled; open requests then have two seconds.
 ///
@@ -64,15 +64,6 @@ pub async fn run(
     served
 }
 
-/// A client for callbacks.
-fn http_client() -> anyhow::Result<reqwest::Client> {
-    // An error means that the process has one already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder().timeout(CALLBACK_TIMEOUT);
-    let client = client.redirect(Policy::none()).no_proxy().build();
-    client.context("the client for callbacks cannot be built")
-}
-
 async fn serve(
     listener: TcpListener,
     sandbox: Arc<Sandbox>,
@@ -92,14 +83,8 @@ async fn serve(
         .with_graceful_shutdown(shutdown.clone().cancelled_owned());
     tokio::select! {
         served = async { served.await } => served.context("the listener failed"),
-        () = grace(&shutdown) => Ok(()),
+        () = grace(&shutdown, GRACE) => Ok(()),
     }
-}
-
-async fn grace(shutdown: &CancellationToken) {
-    shutdown.cancelled().await;
-    let never = core::future::pending::<()>();
-    let _elapsed = tokio::time::timeout(GRACE, never).await;
 }
 
 /// Records what expired, so that its callbacks are sent without a request.

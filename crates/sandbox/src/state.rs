@@ -1,8 +1,8 @@
 //! A running sandbox: the gateway on simulated chains, and what the developer changes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context as _;
 use florin_gateway::chain::{Chain, ChainDriver, Network};
@@ -13,6 +13,7 @@ use florin_gateway::store::{StatusChange, Store};
 use florin_gateway::wire::Status;
 use florin_gateway::{CallbackTry, Clock, Event, Gateway, Observer, Options, Parts};
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::{Mutex, MutexGuard};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -291,8 +292,7 @@ async fn open(settings: &Settings) -> anyhow::Result<(Store, Kept)> {
 
 impl Desk {
     pub(crate) fn lock(&self) -> MutexGuard<'_, DeskState> {
-        // Each change is complete before the next one: a panic elsewhere leaves nothing half done.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     pub(crate) fn note(&self, event: JournalEvent) {

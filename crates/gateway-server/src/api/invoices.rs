@@ -8,24 +8,22 @@ use super::request::{ApiError, Call, Members};
 use crate::coin::Limits;
 use crate::gateway::Gateway;
 use crate::invoice::{Invoice, NewInvoice};
-use crate::prices::{Conversion, Listed, Terms};
+use crate::prices::{Conversion, Terms};
 use crate::session::{Session, SessionRequest};
 use crate::wire::{CreatedInvoice, CreatedSession, InvoiceRecord, Status, price_entry};
 
 /// GET /prices: an entry for each asset, with a new `conversion_id`.
 pub(super) fn list_prices(gateway: &Gateway, now: Timestamp) -> Value {
     let limit = |amount: Option<Amount>| amount.map_or_else(String::new, |it| it.to_string());
-    let failing = gateway.failing();
-    let mut issued = gateway.prices.issue(now);
-    issued.retain(|(_, conversion)| !failing.contains_key(&conversion.coin.chain));
-    let entry = |(id, issued): (String, Conversion)| {
+    let entry = |issued: Conversion| {
+        let id = gateway.prices.id(&issued);
         let price = [issued.local, issued.usd].map(|amount| amount.to_string());
         let Limits { min, max } = issued.coin.limits;
         let currency = issued.local_currency.as_str();
         let entry = price_entry(price, currency, [min, max].map(limit), &id);
         (issued.coin.code.to_string(), entry)
     };
-    Value::Object(issued.into_iter().map(entry).collect())
+    Value::Object(gateway.listed(now).into_iter().map(entry).collect())
 }
 
 /// GET /currencies: every asset on offer.
@@ -259,11 +257,11 @@ pub(super) async fn open(
         callback_url: members.url("invoice_callback_url")?,
     };
     if let Some(amount) = &request.amount {
-        let is_payable = |listed: &Listed| {
+        let is_payable = |listed: &Conversion| {
             let terms = listed.quote(amount, per_usd, currency);
             terms.is_ok_and(|terms| listed.accepts(&terms))
         };
-        if !gateway.listed().iter().any(is_payable) {
+        if !gateway.listed(now).iter().any(is_payable) {
             return Err(ApiError::invalid(format!(
                 "amount {amount} {currency} is outside the limits of every asset"
             )));

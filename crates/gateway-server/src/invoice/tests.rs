@@ -14,7 +14,8 @@ fn amount(text: &str) -> Amount {
 /// 0.00030973 BTC for 19.90 USD, 15 minutes.
 pub(crate) fn invoice() -> Invoice {
     let text = |text| AmountText::parse(text).unwrap();
-    let new = NewInvoice {
+    Invoice {
+        id: "inv_1".to_owned(),
         coin: Coin::listed(Asset::BTC, Network::Test),
         terms: Terms {
             crypto: text(ALL),
@@ -22,18 +23,19 @@ pub(crate) fn invoice() -> Invoice {
             local: text("2985"),
         },
         local_currency: Currency::parse("JPY").unwrap(),
-        session: None,
-    };
-    let issued = Issued {
-        id: "inv_1".to_owned(),
         address: "tb1q".to_owned(),
         address_index: 0,
         qr_string: String::new(),
         created_at: at(0),
         expires_at: at(900),
         required_confirmations: 3,
-    };
-    Invoice::new(new, issued)
+        marked_as_paid: false,
+        email: None,
+        hosted: None,
+        history: vec![(at(0), Status::Checking)],
+        payments: Vec::new(),
+        height: 0,
+    }
 }
 
 const ALL: &str = "0.00030973";

@@ -38,9 +38,10 @@ fn prices(secret: &str) -> Prices {
 #[test]
 fn a_conversion_is_valid_for_its_asset_its_time_and_the_gateway_that_issued_it() {
     let prices = prices("one");
-    let [(id, issued)] = &prices.issue(at(1_000))[..] else {
+    let [issued] = &prices.listed(at(1_000))[..] else {
         panic!("only BTC has a price");
     };
+    let id = &prices.id(issued);
     assert_eq!(issued.local, amount("9637519.5"));
     let found = |id: &str, asset: &str, second| {
         let found = prices.conversion(id, prices.coin(asset).unwrap(), at(second));
@@ -51,7 +52,7 @@ fn a_conversion_is_valid_for_its_asset_its_time_and_the_gateway_that_issued_it()
     assert!(message(id, "ETH", 1_000).ends_with("is a price of BTC"));
     assert!(message(id, "BTC", 1_120).contains("has expired"));
     assert!(message(id, "BTC", 999).contains("has expired"));
-    let (other, _) = self::prices("other").issue(at(1_000)).remove(0);
+    let other = self::prices("other").id(issued);
     let cut = &id[..id.len() - 2];
     for invalid in ["conv_1", "conv_1_", cut, &other] {
         let message = message(invalid, "BTC", 1_000);

@@ -9,7 +9,7 @@ use reqwest::Url;
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::whole;
+use crate::prices::whole;
 
 /// When a price is good enough to sell at. Amounts and percentages are text: `"0.98"`.
 #[derive(Clone, Debug, Deserialize)]

@@ -19,7 +19,7 @@ use crate::clock::Clock;
 /// Largest answer that is read. All prices of a source together are a few kilobytes.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
-/// A client for [`poll`]: it follows no redirect and uses no proxy of the environment.
+/// A client for [`poll`] and for callbacks: it follows no redirect and uses no proxy of the environment.
 ///
 /// # Errors
 /// The machine has no certificates.
@@ -33,7 +33,7 @@ pub fn http_client() -> anyhow::Result<Client> {
     client
         .no_proxy()
         .build()
-        .context("the client for prices cannot be built")
+        .context("the client of HTTP cannot be built")
 }
 
 /// Asks all sources again and again and records their prices, until `shutdown`.

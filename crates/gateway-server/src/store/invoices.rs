@@ -35,18 +35,12 @@ impl Store {
     }
 
     /// The invoice of this id.
-    ///
-    /// # Errors
-    /// The database fails.
     pub async fn invoice(&self, id: &str) -> Result<Option<Invoice>> {
         let mut connection = self.pool.acquire().await?;
         read(&mut connection, id).await
     }
 
     /// The newest invoices, newest first.
-    ///
-    /// # Errors
-    /// The database fails.
     pub async fn newest_invoices(&self, limit: u32) -> Result<Vec<Invoice>> {
         let mut connection = self.pool.acquire().await?;
         let select = "SELECT id FROM invoices ORDER BY number DESC LIMIT $1";
@@ -60,9 +54,6 @@ impl Store {
     }
 
     /// Number of invoices.
-    ///
-    /// # Errors
-    /// The database fails.
     pub async fn count_invoices(&self) -> Result<u64> {
         let select = "SELECT COUNT(*) FROM invoices";
         let row = sqlx::query(select).fetch_one(&self.pool).await?;
@@ -70,9 +61,6 @@ impl Store {
     }
 
     /// Returns `true` if an open invoice is past its deadline.
-    ///
-    /// # Errors
-    /// The database fails.
     pub async fn has_overdue_invoice(&self, now: Timestamp) -> Result<bool> {
         let select =
             "SELECT 1 FROM invoices WHERE status = 'CHECKING' AND expires_at <= $1 LIMIT 1";
@@ -90,9 +78,6 @@ impl Store {
     }
 
     /// Changes an invoice, but not its payments or its status; `None` when there is none of this id.
-    ///
-    /// # Errors
-    /// The database fails.
     pub async fn change_invoice(
         &self,
         id: &str,

@@ -163,9 +163,6 @@ impl Store {
     }
 
     /// Number of addresses with an asset that no invoice counts.
-    ///
-    /// # Errors
-    /// The database fails.
     pub async fn count_unclaimed(&self) -> Result<u64> {
         let select = "SELECT COUNT(*) FROM (SELECT DISTINCT t.chain, t.address_index, t.code FROM transfers t \
                       WHERE t.gone = 0 AND NOT EXISTS (SELECT 1 FROM invoices i WHERE i.chain = t.chain \

@@ -7,24 +7,11 @@ use sqlx::Row as _;
 use super::{
     Result, StatusChange, Store, from_json, height, millis, next_number, stored_height, to_json,
 };
-use crate::session::Session;
+use crate::session::{CHOSEN, Session};
 use crate::wire::Status;
 
-/// Its asset is chosen, and its invoice is being opened.
-const CHOSEN: &str = "CHOSEN";
 /// An invoice takes this long to open at most. A chosen checkout without one has lost it in a crash.
 const OPENING: SignedDuration = SignedDuration::from_mins(10);
-
-/// The status by which expired checkouts are found; one with an invoice has `INVOICED`.
-fn open_status(session: &Session) -> &'static str {
-    if session.is_chosen() {
-        CHOSEN
-    } else if session.is_cancelled() {
-        Status::Cancelled.as_str()
-    } else {
-        Status::Checking.as_str()
-    }
-}
 
 impl Store {
     /// Number of the next hosted checkout, counted from 1.
@@ -38,7 +25,7 @@ impl Store {
         sqlx::query(insert)
             .bind(&session.id)
             .bind(stored_height(number))
-            .bind(open_status(session))
+            .bind(session.open_status())
             .bind(millis(session.expires_at))
             .bind(to_json(session))
             .execute(&self.pool)
@@ -47,9 +34,6 @@ impl Store {
     }
 
     /// The hosted checkout of this id.
-    ///
-    /// # Errors
-    /// The database fails.
     pub async fn session(&self, id: &str) -> Result<Option<Session>> {
         let select = sqlx::query("SELECT body FROM sessions WHERE id = $1").bind(id);
         let row = select.fetch_optional(&self.pool).await?;
@@ -57,9 +41,6 @@ impl Store {
     }
 
     /// The newest hosted checkouts, newest first.
-    ///
-    /// # Errors
-    /// The database fails.
     pub async fn newest_sessions(&self, limit: u32) -> Result<Vec<Session>> {
         let select = "SELECT body FROM sessions ORDER BY number DESC LIMIT $1";
         let rows = sqlx::query(select).bind(i64::from(limit));
@@ -85,7 +66,7 @@ impl Store {
                       WHERE id = $1";
         sqlx::query(update)
             .bind(id)
-            .bind(open_status(&session))
+            .bind(session.open_status())
             .bind(to_json(&session))
             .execute(&mut *transaction)
             .await?;

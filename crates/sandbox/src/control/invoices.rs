@@ -11,6 +11,7 @@ use florin_gateway::chain::Chain;
 use florin_gateway::hosted::{invoice_view, session_view};
 use florin_gateway::invoice::Invoice;
 use florin_gateway::page::{JsonResult, PageError, parse};
+use florin_gateway::prices::whole;
 use florin_gateway::wire::Status;
 use florin_money::{Amount, Rounding};
 use serde::Deserialize;
@@ -20,7 +21,6 @@ use super::Shared;
 use crate::chain::SimulatedChain;
 use crate::faults::{Fault, FaultPlan, Target};
 use crate::journal::Event;
-use crate::prices::whole;
 use crate::scenario::{Fee, SCENARIOS, Step};
 use crate::state::Sandbox;
 
