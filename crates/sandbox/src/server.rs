@@ -1,11 +1,12 @@
 //! The server: the gateway below `/api` with its faults, the developer's side below `/sandbox`.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{any, get};
@@ -22,7 +23,7 @@ use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::faults::{ConnectionFault, Fault, FaultyListener, Target};
+use crate::faults::{Fault, Target};
 use crate::journal::Event;
 use crate::state::{NextInvoice, Sandbox};
 use crate::{Settings, control};
@@ -77,10 +78,9 @@ async fn serve(
         .merge(hosted::routes().with_state(sandbox.gateway.clone()))
         .fallback(control::not_found)
         .method_not_allowed_fallback(control::not_found)
-        .with_state(sandbox)
-        .into_make_service_with_connect_info::<ConnectionFault>();
-    let served = axum::serve(FaultyListener(listener), app)
-        .with_graceful_shutdown(shutdown.clone().cancelled_owned());
+        .with_state(sandbox);
+    let stop = shutdown.clone().cancelled_owned();
+    let served = axum::serve(listener, app).with_graceful_shutdown(stop);
     tokio::select! {
         served = async { served.await } => served.context("the listener failed"),
         () = grace(&shutdown, GRACE) => Ok(()),
@@ -110,11 +110,7 @@ async fn follow(sandbox: &Sandbox, shutdown: &CancellationToken) {
 /// Answers a call of the gateway's API: injects its fault, and writes both into the journal.
 ///
 /// The journal is written before the response leaves, so that a log that survives a crash has every call that was answered.
-async fn answer(
-    State(sandbox): State<Arc<Sandbox>>,
-    ConnectInfo(connection): ConnectInfo<ConnectionFault>,
-    request: Request,
-) -> Response {
+async fn answer(State(sandbox): State<Arc<Sandbox>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let call = Arc::new(Call::read(&parts, body).await);
     let target = call.endpoint.map_or(Target::Any, Target::Endpoint);
@@ -173,15 +169,12 @@ async fn answer(
             Bytes::from(with_wrong_types(value).to_string())
         }
         Some(Fault::Empty {}) => Bytes::new(),
-        Some(Fault::Drop {}) => {
-            connection.close();
-            body
-        }
+        Some(Fault::Drop {}) => return Response::from_parts(head, dropped()),
         Some(Fault::Cut {}) => {
             head.headers
                 .insert(header::CONTENT_LENGTH, body.len().into());
             let half = body.slice(..body.len() / 2);
-            return Response::from_parts(head, cut_after(half, connection));
+            return Response::from_parts(head, cut_after(half));
         }
     };
     Response::from_parts(head, Body::from(body))
@@ -250,13 +243,18 @@ fn error(status: u16, code: Option<&str>) -> Response {
     (status, Json(body)).into_response()
 }
 
+/// A body that fails closes the connection. Nothing is written before its first part, the head neither.
+fn dropped() -> Body {
+    let failed = Err::<Bytes, _>(io::Error::other("injected fault"));
+    Body::from_stream(stream::iter([failed]))
+}
+
 /// Sends these bytes, then closes the connection.
-fn cut_after(half: Bytes, connection: ConnectionFault) -> Body {
+fn cut_after(half: Bytes) -> Body {
     let close = async move {
         // The half is written when the next part is polled.
         tokio::task::yield_now().await;
-        connection.close();
-        Err(std::io::Error::other("injected fault"))
+        Err(io::Error::other("injected fault"))
     };
     Body::from_stream(stream::iter([Ok(half)]).chain(stream::once(close)))
 }
