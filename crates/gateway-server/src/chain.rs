@@ -5,11 +5,27 @@ use async_trait::async_trait;
 use florin_money::{Amount, CryptoCode};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use thiserror::Error;
 
 /// A chain. Several assets may move on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 #[expect(missing_docs, reason = "the chains' own names")]
 pub enum Chain {
     Bitcoin,
@@ -24,8 +40,9 @@ pub enum Chain {
 }
 
 /// Which of a chain's networks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Network {
     /// The network with real money.
     Main,
@@ -155,34 +172,8 @@ pub trait ChainDriver: core::fmt::Debug + Send + Sync {
 }
 
 impl Chain {
-    /// The chain of a name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|chain| chain.as_str() == name)
-    }
-
-    /// Every chain.
-    pub const ALL: [Self; 8] = [
-        Self::Bitcoin,
-        Self::Litecoin,
-        Self::Dogecoin,
-        Self::BitcoinCash,
-        Self::Ethereum,
-        Self::Bnb,
-        Self::Tron,
-        Self::Solana,
-    ];
-
     /// Its name in configuration and messages.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Bitcoin => "bitcoin",
-            Self::Litecoin => "litecoin",
-            Self::Dogecoin => "dogecoin",
-            Self::BitcoinCash => "bitcoin_cash",
-            Self::Ethereum => "ethereum",
-            Self::Bnb => "bnb",
-            Self::Tron => "tron",
-            Self::Solana => "solana",
-        }
+        self.into()
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use florin_money::Amount;
 use serde::{Deserialize, Serialize};
+use strum::VariantArray as _;
 
 use crate::chain::Chain;
 
@@ -30,7 +31,8 @@ impl Confirmations {
             from_usd,
             confirmations: confirmations.max(1),
         };
-        Self(Chain::ALL.map(|chain| (chain, vec![step])).into())
+        let chains = Chain::VARIANTS.iter();
+        Self(chains.map(|chain| (*chain, vec![step])).collect())
     }
 
     /// Replaces the steps of a chain.

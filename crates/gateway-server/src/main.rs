@@ -39,7 +39,8 @@ enum Command {
     /// Print a plan for florin-sweep, which moves what the list on standard input names: lines of `addresses --unswept`.
     SweepPlan {
         /// The chain's name: ethereum or bnb.
-        chain: String,
+        #[arg(value_parser = chain)]
+        chain: Chain,
         /// The account that will pay the gas.
         #[arg(long, value_name = "ADDRESS")]
         sponsor: String,
@@ -50,10 +51,16 @@ enum Command {
     /// Search blocks again from a height on, after a restored backup.
     Rescan {
         /// The chain's name.
-        chain: String,
+        #[arg(value_parser = chain)]
+        chain: Chain,
         /// The first block.
         height: u64,
     },
+}
+
+fn chain(name: &str) -> Result<Chain, String> {
+    let chain = name.parse();
+    chain.map_err(|_| format!("there is no chain {name:?}"))
 }
 
 #[tokio::main]
@@ -86,14 +93,10 @@ async fn main() -> ExitCode {
         Some(Command::Doctor) => commands::doctor(&config).await,
         Some(Command::Addresses { unswept: true, .. }) => commands::unswept(&config).await,
         Some(Command::Addresses { unclaimed, .. }) => commands::addresses(&config, unclaimed).await,
-        Some(Command::SweepPlan { chain, sponsor, to }) => match Chain::parse(&chain) {
-            Some(chain) => commands::sweep_plan(&config, chain, &sponsor, &to).await,
-            None => Err(anyhow::anyhow!("there is no chain {chain:?}")),
-        },
-        Some(Command::Rescan { chain, height }) => match Chain::parse(&chain) {
-            Some(chain) => commands::rescan(&config, chain, height).await,
-            None => Err(anyhow::anyhow!("there is no chain {chain:?}")),
-        },
+        Some(Command::SweepPlan { chain, sponsor, to }) => {
+            commands::sweep_plan(&config, chain, &sponsor, &to).await
+        }
+        Some(Command::Rescan { chain, height }) => commands::rescan(&config, chain, height).await,
     })
 }
 

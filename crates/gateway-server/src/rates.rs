@@ -22,6 +22,11 @@ pub use self::worker::{ask, http_client, poll};
 
 /// Why an asset is not offered now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[cfg_attr(
+    test,
+    derive(strum::IntoStaticStr),
+    strum(serialize_all = "snake_case")
+)]
 #[expect(missing_docs, reason = "the messages name the fields")]
 pub enum NotOffered {
     /// Too few sources have a fresh price.
@@ -36,18 +41,6 @@ pub enum NotOffered {
     /// A stable coin is not worth its dollar.
     #[error("the stable coin is at {price}, below its floor")]
     BelowFloor { price: Amount },
-}
-
-impl NotOffered {
-    /// The reason as a word for machines.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Self::TooFew { .. } => "too_few",
-            Self::TooFarApart { .. } => "too_far_apart",
-            Self::Jumped { .. } => "jumped",
-            Self::BelowFloor { .. } => "below_floor",
-        }
-    }
 }
 
 /// What is known about prices. The worker records, everything else reads.

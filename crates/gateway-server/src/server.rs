@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::api::request::Call;
 use crate::api::respond;
 use crate::callback::send_callbacks;
-use crate::chain::{Chain, Network};
+use crate::chain::Chain;
 use crate::clock::{Clock, SystemClock, every, random_bytes};
 use crate::config::Config;
 use crate::gateway::{Event, Gateway, Observer, Parts, Random};
@@ -45,7 +45,7 @@ const NETWORK: &str = "network";
 /// It cannot be opened, is of another network, or has addresses of another key.
 pub async fn open_store(config: &Config) -> anyhow::Result<Store> {
     let store = Store::open(config.database_url()).await?;
-    let network = network_name(config.network);
+    let network = config.network.into();
     match store.fact(NETWORK).await? {
         None => store.set_fact(NETWORK, network).await?,
         Some(other) if other != network => anyhow::bail!(
@@ -58,14 +58,6 @@ pub async fn open_store(config: &Config) -> anyhow::Result<Store> {
         store.add_chain(chain.name, &key.address(0)).await?;
     }
     Ok(store)
-}
-
-fn network_name(network: Network) -> &'static str {
-    match network {
-        Network::Main => "main",
-        Network::Test => "test",
-        Network::Regtest => "regtest",
-    }
 }
 
 /// The prices of the sources, by this machine's clock.

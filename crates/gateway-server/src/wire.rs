@@ -6,10 +6,12 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use strum::{EnumString, IntoStaticStr};
 
 /// `transaction_status`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, EnumString, IntoStaticStr)]
 #[serde(rename_all = "UPPERCASE")]
+#[strum(serialize_all = "UPPERCASE")]
 pub enum Status {
     /// Nothing is in a block.
     Checking,
@@ -26,25 +28,7 @@ pub enum Status {
 impl Status {
     /// The word on the wire.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Checking => "CHECKING",
-            Self::Processing => "PROCESSING",
-            Self::Completed => "COMPLETED",
-            Self::Failed => "FAILED",
-            Self::Cancelled => "CANCELLED",
-        }
-    }
-
-    /// The status of a word on the wire.
-    pub fn parse(word: &str) -> Option<Self> {
-        let all = [
-            Self::Checking,
-            Self::Processing,
-            Self::Completed,
-            Self::Failed,
-            Self::Cancelled,
-        ];
-        all.into_iter().find(|status| status.as_str() == word)
+        self.into()
     }
 
     /// Returns `true` if a callback reports it. Source: payment-service.md, "Events".

@@ -55,7 +55,7 @@ fn at(seconds: i64) -> Timestamp {
 fn word(verdict: Result<Amount, NotOffered>) -> String {
     match verdict {
         Ok(price) => price.to_string(),
-        Err(reason) => reason.as_str().to_owned(),
+        Err(reason) => <&str>::from(reason).to_owned(),
     }
 }
 

@@ -63,7 +63,7 @@ impl Store {
             Ok(Callback {
                 number: row.try_get("number")?,
                 invoice_id: row.try_get("invoice_id")?,
-                status: Status::parse(&status).ok_or(StoreError::Unreadable(status))?,
+                status: status.parse().map_err(|_| StoreError::Unreadable(status))?,
                 url: row.try_get("url")?,
                 tries: u32::try_from(tries).unwrap_or(u32::MAX),
             })
