@@ -300,36 +300,25 @@ async fn metrics(State(admin): State<Arc<Admin>>) -> Result<String, StatusCode> 
     let failed = |_| StatusCode::SERVICE_UNAVAILABLE;
     let mut text = String::new();
     let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let invoices = gateway.store().count_invoices().await.map_err(failed)?;
     let unclaimed = gateway.store().count_unclaimed().await.map_err(failed)?;
-    let rows = [
+    for (name, kind, value) in [
         (
-            "florin_gateway_invoices_completed_total",
+            "invoices_completed_total",
             "counter",
             count(&counts.completed),
         ),
+        ("invoices_failed_total", "counter", count(&counts.failed)),
+        ("callbacks_total", "counter", count(&counts.callbacks)),
         (
-            "florin_gateway_invoices_failed_total",
-            "counter",
-            count(&counts.failed),
-        ),
-        (
-            "florin_gateway_callbacks_total",
-            "counter",
-            count(&counts.callbacks),
-        ),
-        (
-            "florin_gateway_callback_failures_total",
+            "callback_failures_total",
             "counter",
             count(&counts.callback_failures),
         ),
-        (
-            "florin_gateway_invoices",
-            "gauge",
-            gateway.store().count_invoices().await.map_err(failed)?,
-        ),
-        ("florin_gateway_unclaimed_addresses", "gauge", unclaimed),
-    ];
-    for (name, kind, value) in rows {
+        ("invoices", "gauge", invoices),
+        ("unclaimed_addresses", "gauge", unclaimed),
+    ] {
+        let name = format!("florin_gateway_{name}");
         let _infallible = writeln!(text, "# TYPE {name} {kind}\n{name} {value}");
     }
     let _infallible = writeln!(text, "# TYPE florin_gateway_price_up gauge");

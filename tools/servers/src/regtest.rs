@@ -155,21 +155,31 @@ impl RegtestNode {
             .payer("gettransaction", json!([hash, false, true]))
             .await?;
         let inputs = payment["decoded"]["vin"].as_array();
-        let inputs = inputs.context("a payment has inputs")?.iter();
-        let inputs = inputs
+        let inputs = inputs.context("a payment has inputs")?;
+        let address: String = self.payer("getnewaddress", json!([])).await?;
+        self.spend(inputs, json!([{address: "0.01"}])).await?;
+        Ok(())
+    }
+
+    /// Spends these coins of the wallet; what the outputs leave is the fee. Another transaction may replace it. Returns the
+    /// transaction's hash.
+    pub async fn spend(
+        &self,
+        coins: impl IntoIterator<Item = &Value>,
+        outputs: Value,
+    ) -> anyhow::Result<String> {
+        let coins = coins.into_iter();
+        let inputs = coins
             .map(|it| json!({"txid": it["txid"], "vout": it["vout"], "sequence": 0xffff_fffd_u32}));
         let inputs: Vec<Value> = inputs.collect();
-        let address: String = self.payer("getnewaddress", json!([])).await?;
-        let outputs = json!([{address: "0.01"}]);
         let raw: String = self
             .call("createrawtransaction", json!([inputs, outputs]))
             .await?;
         let signed: Value = self
             .payer("signrawtransactionwithwallet", json!([raw]))
             .await?;
-        self.call::<Value>("sendrawtransaction", json!([signed["hex"], 0]))
-            .await?;
-        Ok(())
+        self.call("sendrawtransaction", json!([signed["hex"], 0]))
+            .await
     }
 
     /// Ends the node as its operator does.

@@ -135,22 +135,8 @@ impl World {
         coins[0].clone()
     }
 
-    /// Spends a coin; what the outputs leave is the fee. Another transaction may replace it.
     async fn spend(&self, coin: &Value, outputs: Value) -> String {
-        let input =
-            json!({"txid": coin["txid"], "vout": coin["vout"], "sequence": 0xffff_fffd_u32});
-        let node = &self.node;
-        let raw: String = node
-            .call("createrawtransaction", json!([[input], outputs]))
-            .await
-            .unwrap();
-        let signed: Value = node
-            .payer("signrawtransactionwithwallet", json!([raw]))
-            .await
-            .unwrap();
-        node.call("sendrawtransaction", json!([signed["hex"], 0]))
-            .await
-            .unwrap()
+        self.node.spend([coin], outputs).await.unwrap()
     }
 
     async fn own_address(&self) -> String {

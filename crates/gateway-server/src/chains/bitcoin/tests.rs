@@ -117,110 +117,61 @@ async fn look(driver: &BitcoinDriver, known: &[&str]) -> Result<Changes, ChainEr
     driver.changes(look).await
 }
 
+/// What is asked, another answer to it, and a part of the error.
+const REFUSED: &str = r#"
+getblockchaininfo | {"chain": "main", "blocks": 200, "headers": 200, "bestblockhash": "tip"} | "main", and Regtest is configured
+getblockchaininfo | {"chain": "regtest", "blocks": 200, "headers": 203, "bestblockhash": "tip"} | behind, at block 200 of 203
+getblockchaininfo | {"chain": "regtest", "blocks": 200, "headers": 200, "bestblockhash": "tip", "initialblockdownload": true} | behind
+getblockchaininfo | "error -28" | does not answer
+getblockheader tip | {"hash": "tip", "height": 200, "time": 1800007201, "confirmations": 1} | check the clocks
+getblockheader tip | {"hash": "tip", "height": 199, "time": 1800000000, "confirmations": 1} | its newest block is 199, and was 200
+getblockheader cursor | {"hash": "tip", "height": 200, "time": 1800000000, "confirmations": -1} | rescan from before that block
+getblockheader cursor | "error -5" | rescan from before that block
+validateaddress | {"isvalid": false} | this chain and network
+loadwallet | "error -4" | loadwallet: error -4
+importmulti | [{"success": false, "error": {"message": "why"}}] | why
+getmempoolinfo | {"loaded": false} | still reads its mempool
+getbestblockhash | "another" | blocks come faster
+"#;
+
 #[tokio::test]
 async fn node_that_cannot_be_believed_is_an_error() {
-    let info = |chain: &str, headers: u64, is_first: bool| json!({"chain": chain, "blocks": 200, "headers": headers, "bestblockhash": "tip", "initialblockdownload": is_first});
-    let header = |time: i64, confirmations: i64| json!({"hash": "tip", "height": 200, "time": time, "confirmations": confirmations});
-    for (method, replaced, expected) in [
-        (
-            "getblockchaininfo",
-            info("main", 200, false),
-            "\"main\", and Regtest is configured",
-        ),
-        (
-            "getblockchaininfo",
-            info("regtest", 203, false),
-            "behind, at block 200 of 203",
-        ),
-        ("getblockchaininfo", info("regtest", 200, true), "behind"),
-        ("getblockchaininfo", json!("error -28"), "does not answer"),
-        (
-            "getblockheader tip",
-            header(NOW + 7201, 1),
-            "check the clocks",
-        ),
-        (
-            "getblockheader tip",
-            json!({"hash": "tip", "height": 199, "time": NOW, "confirmations": 1}),
-            "its newest block is 199, and was 200",
-        ),
-        (
-            "getblockheader cursor",
-            header(NOW, -1),
-            "rescan from before that block",
-        ),
-        (
-            "getblockheader cursor",
-            json!("error -5"),
-            "rescan from before that block",
-        ),
-        (
-            "validateaddress",
-            json!({"isvalid": false}),
-            "this chain and network",
-        ),
-        ("loadwallet", json!("error -4"), "loadwallet: error -4"),
-        (
-            "importmulti",
-            json!([{"success": false, "error": {"message": "why"}}]),
-            "why",
-        ),
-        (
-            "getmempoolinfo",
-            json!({"loaded": false}),
-            "still reads its mempool",
-        ),
-        ("getbestblockhash", json!("another"), "blocks come faster"),
-    ] {
-        let driver = driver(Asset::LTC, &[(method, replaced)], NOTHING).await;
-        let result = look(&driver, &["old:0"]).await;
-        let error = result.expect_err(method).to_string();
-        assert!(error.contains(expected), "{method}: {error}");
+    for line in REFUSED.trim().lines() {
+        let columns: Vec<&str> = line.split(" | ").collect();
+        let [method, answer, expected] = columns[..] else {
+            panic!("{line}");
+        };
+        let replaced = [(method, from_str(answer).unwrap())];
+        let driver = driver(Asset::LTC, &replaced, NOTHING).await;
+        let error = look(&driver, &["old:0"]).await.expect_err(line).to_string();
+        assert!(error.contains(expected), "{line}: {error}");
     }
     let driver = driver(Asset::LTC, &[], NOTHING).await;
     let error = look(&driver, &["lost:0"]).await.unwrap_err().to_string();
     assert!(error.contains("lost transaction lost"), "{error}");
 }
 
+/// Category, amount, confirmations and transaction; and what is seen of it: amount, block, and `low` of a low fee.
+const LISTED: &str = "
+receive  1.00000001        1   x        1.00000001 200
+receive  90000000.00000001 3   x        90000000.00000001 198
+immature 50.00000000       1   x        50 200
+generate 50.00000000       101 x        50 100
+orphan   50.00000000       0   a
+send     -1.00000000       1   x
+receive  1.00000000        -1  x
+receive  1.00000000        0   a        1 -
+receive  1.00000000        0   b        1 - low
+receive  1.00000000        0   replaced
+";
+
 #[tokio::test]
 async fn what_counts_is_received_at_our_addresses_in_a_block_or_the_mempool() {
-    // Each with category, amount, confirmations, transaction; what is seen of it: amount, block, low fee.
-    for (category, amount, confirmations, hash, expected) in [
-        (
-            "receive",
-            "1.00000001",
-            1,
-            "x",
-            Some(("1.00000001", Some(200), false)),
-        ),
-        (
-            "receive",
-            "90000000.00000001",
-            3,
-            "x",
-            Some(("90000000.00000001", Some(198), false)),
-        ),
-        (
-            "immature",
-            "50.00000000",
-            1,
-            "x",
-            Some(("50", Some(200), false)),
-        ),
-        (
-            "generate",
-            "50.00000000",
-            101,
-            "x",
-            Some(("50", Some(100), false)),
-        ),
-        ("orphan", "50.00000000", 0, "a", None),
-        ("send", "-1.00000000", 1, "x", None),
-        ("receive", "1.00000000", -1, "x", None),
-        ("receive", "1.00000000", 0, "a", Some(("1", None, false))),
-        ("receive", "1.00000000", 0, "b", Some(("1", None, true))),
-        ("receive", "1.00000000", 0, "replaced", None),
-    ] {
+    for line in LISTED.trim().lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [category, amount, confirmations, hash, expected @ ..] = &words[..] else {
+            panic!("{line}");
+        };
         for coin in [Asset::LTC, Asset::DOGE, Asset::BCH] {
             let address = key(coin).address(7);
             let address = match coin {
@@ -242,19 +193,17 @@ async fn what_counts_is_received_at_our_addresses_in_a_block_or_the_mempool() {
             let driver = driver(coin, &replaced, &listed).await;
             let known = format!("{hash}:2");
             let changes = look(&driver, &[&known]).await.unwrap();
-            let seen = changes.transfers.iter().map(|transfer| {
+            let mut seen = Vec::new();
+            for transfer in &changes.transfers {
                 assert_eq!((transfer.index, &transfer.id), (7, &known));
                 assert_eq!(transfer.address, key(coin).address(7));
-                let amount = transfer.amount.with_min_decimals(0).to_string();
-                (amount, transfer.block, transfer.low_fee)
-            });
-            let expected = expected.map(|(amount, block, low)| (amount.to_owned(), block, low));
-            assert_eq!(
-                seen.collect::<Vec<_>>(),
-                Vec::from_iter(expected.clone()),
-                "{category} {hash}"
-            );
-            assert_eq!(changes.gone.len(), usize::from(expected.is_none()));
+                seen.push(transfer.amount.with_min_decimals(0).to_string());
+                let block = transfer.block.map(|block| block.to_string());
+                seen.push(block.unwrap_or_else(|| "-".to_owned()));
+                seen.extend(transfer.low_fee.then(|| "low".to_owned()));
+            }
+            assert_eq!(seen, expected, "{line}");
+            assert_eq!(changes.gone.len(), usize::from(expected.is_empty()));
             assert_eq!(changes.cursor, "200:cursor");
         }
     }

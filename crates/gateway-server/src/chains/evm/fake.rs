@@ -13,7 +13,7 @@ pub(super) struct Node {
     /// By height.
     blocks: Vec<Block>,
     /// Answers to a method: results, or errors. The last one stays.
-    answers: BTreeMap<&'static str, Vec<Value>>,
+    answers: BTreeMap<String, Vec<Value>>,
     /// Methods in order of their calls.
     pub(super) calls: Vec<String>,
     /// Transactions of the block that it prepares; `None` if it prepares none.
@@ -70,9 +70,9 @@ impl Node {
         self.blocks.push(block);
     }
 
-    pub(super) fn answer(&mut self, method: &'static str, answers: &[Value]) {
-        self.answers
-            .insert(method, answers.iter().rev().cloned().collect());
+    pub(super) fn answer(&mut self, method: &str, answers: &[Value]) {
+        let answers = answers.iter().rev().cloned().collect();
+        self.answers.insert(method.to_owned(), answers);
     }
 
     pub(super) fn header(&self, height: usize) -> Value {

@@ -40,79 +40,53 @@ async fn node() -> (Shared, EvmDriver, String) {
     (node, driver, address.to_ascii_lowercase())
 }
 
+/// A method, its answers, and a part of the error.
+const REFUSED: &str = r#"
+eth_chainId | [{"result": "0x38"}] | its chain id is 56, and 1 is configured
+eth_syncing | [{"result": {"currentBlock": "0x1"}}] | still synchronising
+eth_getBlockByNumber | [{"result": null}] | its last block cannot be read
+eth_getBlockByNumber | [LAST, OTHER_NUMBER] | does not have the block 0
+eth_getBlockByNumber | [LAST, FIRST, OTHER_PARENT] | more than 100 blocks were replaced
+eth_getLogs | [{"error": {"code": -32000, "message": "unknown block"}}] | unknown block
+eth_getLogs | [{"result": null}] | does not answer
+eth_getLogs | [{"result": [OTHER_BLOCK]}] | answers with those of 0x
+eth_getLogs | [{"result": [TOO_MANY]}] | more than an amount can hold
+eth_getLogs | [{"result": [ABOVE_AN_AMOUNT]}] | more than an amount can hold
+eth_getBalance | [{"result": "0x100000000000000000000000000000000"}] | below 2^128
+"#;
+
 #[tokio::test]
 async fn answers_that_contradict_themselves_conclude_nothing() {
     let (_, _, ours) = node().await;
-    let header =
-        json!({"number": "0x1", "hash": word(1), "parentHash": word(7), "timestamp": "0x1"});
-    let other_number =
-        json!({"number": "0x7", "hash": word(7), "parentHash": word(6), "timestamp": "0x1"});
-    let latest =
-        json!({"number": "0x2", "hash": word(2), "parentHash": word(1), "timestamp": "0x1"});
-    let first =
-        json!({"number": "0x0", "hash": word(0), "parentHash": word(0), "timestamp": "0x1"});
-    let chain = [&latest, &first, &header].map(|header| json!({"result": header}));
-    let numbers = [&latest, &other_number].map(|header| json!({"result": header}));
-    let too_many = log(1, USDT, &ours, &"f".repeat(64));
-    let above_an_amount = log(1, USDT, &ours, "ffffffffffffffff");
-    for (method, answers, expected) in [
-        (
-            "eth_chainId",
-            &[json!({"result": "0x38"})][..],
-            "its chain id is 56, and 1 is configured",
-        ),
-        (
-            "eth_syncing",
-            &[json!({"result": {"currentBlock": "0x1"}})],
-            "still synchronising",
-        ),
-        (
-            "eth_getBlockByNumber",
-            &[json!({"result": null})],
-            "its last block cannot be read",
-        ),
-        (
-            "eth_getBlockByNumber",
-            &numbers,
-            "does not have the block 0",
-        ),
-        (
-            "eth_getBlockByNumber",
-            &chain,
-            "more than 100 blocks were replaced",
-        ),
-        (
-            "eth_getLogs",
-            &[json!({"error": {"code": -32000, "message": "unknown block"}})],
-            "unknown block",
-        ),
-        ("eth_getLogs", &[json!({"result": null})], "does not answer"),
-        (
-            "eth_getLogs",
-            &[json!({"result": [log(7, USDT, &ours, "1")]})],
-            "answers with those of 0x",
-        ),
-        (
-            "eth_getLogs",
-            &[json!({"result": [too_many]})],
-            "more than an amount can hold",
-        ),
-        (
-            "eth_getLogs",
-            &[json!({"result": [above_an_amount]})],
-            "more than an amount can hold",
-        ),
-        (
-            "eth_getBalance",
-            &[json!({"result": format!("0x1{}", "0".repeat(32))})],
-            "below 2^128",
-        ),
-    ] {
+    let header = |height: u64, parent: u64| {
+        let (number, hash, parent) = (format!("{height:#x}"), word(height), word(parent));
+        json!({"result": {"number": number, "hash": hash, "parentHash": parent, "timestamp": "0x1"}})
+    };
+    let table = [
+        ("LAST", header(2, 1)),
+        ("OTHER_NUMBER", header(7, 6)),
+        ("FIRST", header(0, 0)),
+        ("OTHER_PARENT", header(1, 7)),
+        ("OTHER_BLOCK", log(7, USDT, &ours, "1")),
+        ("TOO_MANY", log(1, USDT, &ours, &"f".repeat(64))),
+        ("ABOVE_AN_AMOUNT", log(1, USDT, &ours, "ffffffffffffffff")),
+    ];
+    let table = table
+        .iter()
+        .fold(REFUSED.to_owned(), |table, (name, value)| {
+            table.replace(name, &value.to_string())
+        });
+    for line in table.trim().lines() {
+        let columns: Vec<&str> = line.split(" | ").collect();
+        let [method, answers, expected] = columns[..] else {
+            panic!("{line}");
+        };
+        let answers: Vec<Value> = serde_json::from_str(answers).unwrap();
         let (node, driver, _) = self::node().await;
         node.lock().add(Block::default());
-        node.lock().answer(method, answers);
+        node.lock().answer(method, &answers);
         let error = driver.changes(LOOK).await.unwrap_err().to_string();
-        assert!(error.contains(expected), "{expected}: {error}");
+        assert!(error.contains(expected), "{line}: {error}");
     }
     let (node, driver, _) = node().await;
     node.lock().add(Block::default());
@@ -334,46 +308,28 @@ async fn calls_of_a_look_are_few() {
 
 #[test]
 fn settings_of_another_chain_are_refused() {
-    let key = |asset| DepositKey::parse(asset, AddressNetwork::Main, KEY).unwrap();
-    let other = |contract: &str| Coin {
-        contract: Some(contract.to_owned()),
-        ..Coin::listed(Asset::USDTERC20, Network::Main)
-    };
-    for (chain, asset, coin, node, expected) in [
+    const URL: &str = "http://localhost";
+    let (ether, tron) = ((Chain::Ethereum, Asset::ETH), (Chain::Tron, Asset::TRX));
+    for ((chain, _), (_, key), contract, node, expected) in [
+        (ether, tron, USDT, URL, "the key is none of ethereum"),
+        (tron, ether, USDT, URL, "the key is none of tron"),
         (
-            Chain::Ethereum,
-            Asset::TRX,
-            other(USDT),
-            "http://localhost",
-            "the key is none of ethereum",
-        ),
-        (
-            Chain::Tron,
-            Asset::ETH,
-            other(USDT),
-            "http://localhost",
-            "the key is none of tron",
-        ),
-        (
-            Chain::Ethereum,
-            Asset::ETH,
-            other("USDT"),
-            "http://localhost",
+            ether,
+            ether,
+            "USDT",
+            URL,
             "\"USDT\" of USDTERC20 is no address",
         ),
-        (
-            Chain::Ethereum,
-            Asset::ETH,
-            other(USDT),
-            "localhost",
-            "must be like http://",
-        ),
+        (ether, ether, USDT, "localhost", "must be like http://"),
     ] {
-        let refused = EvmDriver::new(chain, 1, key(asset), vec![coin], node).unwrap_err();
-        assert!(
-            refused.to_string().contains(expected),
-            "{expected}: {refused}"
-        );
+        let key = DepositKey::parse(key, AddressNetwork::Main, KEY).unwrap();
+        let coin = Coin {
+            contract: Some(contract.to_owned()),
+            ..Coin::listed(Asset::USDTERC20, Network::Main)
+        };
+        let refused = EvmDriver::new(chain, 1, key, vec![coin], node).unwrap_err();
+        let refused = refused.to_string();
+        assert!(refused.contains(expected), "{expected}: {refused}");
     }
 }
 
