@@ -23,7 +23,7 @@ pub(crate) async fn onboard(gateway: &Gateway, call: &Call) -> Result<Value, Api
     if members.text("merchant_name")?.trim().is_empty() {
         return Err(ApiError::invalid("merchant_name must not be empty"));
     }
-    let number = gateway.store().next_merchant().await?;
+    let number = gateway.database().next_merchant().await?;
     let id = gateway.id("mer", "", number);
     let mut merchant = members.into_object();
     merchant.insert("merchant_id".to_owned(), json!(id));
@@ -40,7 +40,7 @@ pub(crate) async fn set_wallet(gateway: &Gateway, call: &Call) -> Result<Value, 
         return Err(ApiError::invalid("wallet_address must not be empty"));
     }
     let (merchant, code) = (merchant.to_owned(), coin.code.as_str());
-    let old = gateway.store().record_of(&merchant, code).await?;
+    let old = gateway.database().record_of(&merchant, code).await?;
     match (call.method == Method::POST, old.is_some()) {
         (true, true) => Err(ApiError::invalid(format!(
             "there is a wallet for {code} already: PUT /preferences changes it"
@@ -60,7 +60,7 @@ pub(crate) async fn change_settings(gateway: &Gateway, call: &Call) -> Result<Va
     let members = call.members()?;
     let merchant = members.optional_text("merchant_id")?.unwrap_or_default();
     let merchant = merchant.to_owned();
-    let old = gateway.store().record_of(&merchant, "").await?;
+    let old = gateway.database().record_of(&merchant, "").await?;
     let profile = merge(gateway, (&merchant, ""), old, members.into_object()).await?;
     Ok(json!({"message": "OK", "settings": profile}))
 }
@@ -76,13 +76,13 @@ async fn merge(
     let is_new = old.is_none();
     let mut record = old.unwrap_or_default();
     record.extend(changes);
-    let store = gateway.store();
-    if record.len() > MAX_MEMBERS || is_new && store.count_records().await? >= CAPACITY {
+    let database = gateway.database();
+    if record.len() > MAX_MEMBERS || is_new && database.count_records().await? >= CAPACITY {
         return Err(ApiError::invalid(
             "the gateway keeps a thousand records of 200 members each",
         ));
     }
-    store.put_record(key.0, key.1, &record).await?;
+    database.put_record(key.0, key.1, &record).await?;
     Ok(record)
 }
 

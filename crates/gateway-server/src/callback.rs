@@ -11,8 +11,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{Clock as _, SystemClock};
+use crate::database::Callback;
 use crate::gateway::{CallbackTry, Event, Gateway};
-use crate::store::Callback;
 
 /// `Assumed:` each pause is twice as long as the one before; the specification says "several times" and no delays.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -41,7 +41,7 @@ pub async fn send_callbacks(
         }
         let free = MAX_DELIVERIES - deliveries.len();
         let taken = gateway
-            .store()
+            .database()
             .take_callbacks(free, is_start, SystemClock.now());
         match taken.await {
             Ok(callbacks) => {
@@ -72,7 +72,7 @@ async fn deliver(gateway: Arc<Gateway>, client: reqwest::Client, callback: Callb
             send(&gateway, &client, &callback, &url).await;
         }
     }
-    if let Err(error) = gateway.store().end_callback(callback.number).await {
+    if let Err(error) = gateway.database().end_callback(callback.number).await {
         tracing::error!("a callback is sent again after a restart: {error}");
     }
 }
@@ -108,7 +108,7 @@ async fn send(gateway: &Gateway, client: &reqwest::Client, callback: &Callback, 
             .ok()
             .and_then(|pause| now.saturating_add(pause).ok());
         let next = next.unwrap_or(now);
-        if let Err(error) = gateway.store().count_try(callback.number, next).await {
+        if let Err(error) = gateway.database().count_try(callback.number, next).await {
             tracing::error!("a try of a callback is not counted: {error}");
         }
         gateway.parts.clock.sleep(pause).await;

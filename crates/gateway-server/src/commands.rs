@@ -12,7 +12,7 @@ use crate::chain::Chain;
 use crate::clock::{Clock as _, SystemClock, random_bytes};
 use crate::config::{ChainConfig, Config};
 use crate::rates;
-use crate::server::{open_store, rates_of};
+use crate::server::{open_database, rates_of};
 
 /// Writes a configuration with new secrets.
 ///
@@ -49,7 +49,7 @@ const SHOWN: u32 = 3;
 /// Something is wrong; everything was tried.
 pub async fn doctor(config: &Config) -> anyhow::Result<()> {
     let mut problems = 0;
-    match open_store(config).await {
+    match open_database(config).await {
         Ok(_) => println!("ok       the database"),
         Err(error) => {
             problems += 1;
@@ -94,9 +94,9 @@ pub async fn doctor(config: &Config) -> anyhow::Result<()> {
 /// # Errors
 /// The database cannot be read.
 pub async fn addresses(config: &Config, unclaimed: bool) -> anyhow::Result<()> {
-    let store = open_store(config).await?;
+    let database = open_database(config).await?;
     println!("chain\tindex\taddress\tasset\treceived\tinvoice");
-    for row in store.addresses().await? {
+    for row in database.addresses().await? {
         if !unclaimed || row.invoice_id.is_none() {
             let invoice = row.invoice_id.as_deref().unwrap_or("unclaimed");
             println!(
@@ -113,13 +113,13 @@ pub async fn addresses(config: &Config, unclaimed: bool) -> anyhow::Result<()> {
 /// # Errors
 /// The database cannot be read, or a node does not answer.
 pub async fn unswept(config: &Config) -> anyhow::Result<()> {
-    let store = open_store(config).await?;
-    let paid = store.addresses().await?;
+    let database = open_database(config).await?;
+    let paid = database.addresses().await?;
     println!("chain\tindex\taddress\tasset\theld");
     for section in &config.chain {
         let chain = section.name.as_str();
         let held = if let Some(driver) = section.bitcoin_driver(config.network)? {
-            driver.held(store.next_index(section.name).await?).await
+            driver.held(database.next_index(section.name).await?).await
         } else {
             let paid = paid.iter().filter(|row| row.chain == chain);
             let indexes: BTreeSet<u32> = paid.map(|row| row.address_index).collect();
@@ -140,12 +140,12 @@ pub async fn unswept(config: &Config) -> anyhow::Result<()> {
 /// The node cannot search, or the chain is of another family.
 pub async fn rescan(config: &Config, chain: Chain, height: u64) -> anyhow::Result<()> {
     let driver = section_of(config, chain)?.bitcoin_driver(config.network)?;
-    let store = open_store(config).await?;
-    let next_index = store.next_index(chain).await?;
+    let database = open_database(config).await?;
+    let next_index = database.next_index(chain).await?;
     let driver =
         driver.context("only chains of Bitcoin's family are searched again: this one continues at the block of the database")?;
     driver.rescan(height, next_index).await?;
-    store.set_cursor(chain, "").await?;
+    database.set_cursor(chain, "").await?;
     println!("{} is read again from block {height} on.", chain.as_str());
     Ok(())
 }

@@ -15,11 +15,11 @@ use crate::chain::{Chain, ChainDriver, ChainError, Look, Network};
 use crate::clock::Clock;
 use crate::coin::Coin;
 use crate::confirmations::Confirmations;
+use crate::database::{Database, DatabaseError, StatusChange};
 use crate::invoice::{Invoice, NewInvoice};
 use crate::prices::{Conversion, PriceSource, Prices};
 use crate::rate_limit::RateLimit;
 use crate::session::{Session, SessionRequest};
-use crate::store::{StatusChange, Store, StoreError};
 use crate::uri::payment_uri;
 use crate::wire::Status;
 
@@ -102,7 +102,7 @@ pub trait Observer: core::fmt::Debug + Send + Sync {
 #[derive(Debug)]
 #[expect(missing_docs, reason = "the types say it")]
 pub struct Parts {
-    pub store: Store,
+    pub database: Database,
     pub drivers: BTreeMap<Chain, Arc<dyn ChainDriver>>,
     pub price_source: Arc<dyn PriceSource>,
     pub clock: Arc<dyn Clock>,
@@ -141,11 +141,11 @@ pub enum LookError {
     #[error(transparent)]
     Chain(#[from] ChainError),
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Database(#[from] DatabaseError),
 }
 
 impl Gateway {
-    /// Joins the parts. Every chain has been added to the store.
+    /// Joins the parts. Every chain has been added to the database.
     pub fn new(options: Options, parts: Parts) -> Self {
         let served = |coin: &&Coin| parts.drivers.contains_key(&coin.chain);
         let prices = Prices {
@@ -169,8 +169,8 @@ impl Gateway {
     }
 
     /// The database.
-    pub fn store(&self) -> &Store {
-        &self.parts.store
+    pub fn database(&self) -> &Database {
+        &self.parts.database
     }
 
     /// The chains that it watches.
@@ -206,7 +206,7 @@ impl Gateway {
         // Before its first look, a restored database does not know which of its indexes were paid since.
         let driver = driver.filter(|_| !self.failing().contains_key(&coin.chain));
         let driver = driver.ok_or_else(|| ApiError::not_now(coin.code.as_str()))?;
-        let unpaid = self.store().count_unpaid(coin.chain).await?;
+        let unpaid = self.database().count_unpaid(coin.chain).await?;
         if unpaid >= u64::from(self.options.max_unpaid_invoices) {
             tracing::warn!(
                 chain = coin.chain.as_str(),
@@ -241,7 +241,7 @@ impl Gateway {
             payments: Vec::new(),
             height: 0,
         };
-        self.store().insert_invoice(&invoice).await?;
+        self.database().insert_invoice(&invoice).await?;
         Ok(invoice)
     }
 
@@ -253,7 +253,7 @@ impl Gateway {
     ) -> Result<(u32, String), ApiError> {
         let mut refused = None;
         for _ in 0..MAX_INDEXES {
-            let index = self.store().take_index(coin.chain).await?;
+            let index = self.database().take_index(coin.chain).await?;
             match driver.issue(index).await {
                 Ok(address) => return Ok((index, address)),
                 Err(error) => {
@@ -278,11 +278,11 @@ impl Gateway {
         &self,
         request: SessionRequest,
         now: Timestamp,
-    ) -> Result<Session, StoreError> {
-        let number = self.store().next_session().await?;
+    ) -> Result<Session, DatabaseError> {
+        let number = self.database().next_session().await?;
         let id = self.id("ses", "", number);
         let session = Session::new(id, request, self.options.invoice_lifetime, now);
-        self.store().insert_session(&session, number).await?;
+        self.database().insert_session(&session, number).await?;
         Ok(session)
     }
 
@@ -329,7 +329,7 @@ impl Gateway {
     async fn look_at(&self, chain: Chain, driver: &dyn ChainDriver) -> Result<bool, LookError> {
         let now = self.now();
         let watched = self.options.watch_after_expiry;
-        let last = self.store().last_look(chain, watched, now).await?;
+        let last = self.database().last_look(chain, watched, now).await?;
         let look = Look {
             cursor: Some(last.cursor.as_str()).filter(|cursor| !cursor.is_empty()),
             next_index: last.next_index,
@@ -337,7 +337,7 @@ impl Gateway {
             known: &last.known,
         };
         let changes = driver.changes(look).await?;
-        let recorded = self.store().record(chain, &last, &changes, now);
+        let recorded = self.database().record(chain, &last, &changes, now);
         self.observe(&recorded.await?);
         Ok(changes.is_caught_up)
     }
@@ -360,8 +360,10 @@ impl Gateway {
         invoice_id: &str,
         status: Status,
         url: Option<&str>,
-    ) -> Result<(), StoreError> {
-        self.store().queue_callback(invoice_id, status, url).await?;
+    ) -> Result<(), DatabaseError> {
+        self.database()
+            .queue_callback(invoice_id, status, url)
+            .await?;
         self.callbacks.notify_one();
         Ok(())
     }
@@ -370,8 +372,8 @@ impl Gateway {
     ///
     /// # Errors
     /// The database fails.
-    pub async fn expire_sessions(&self) -> Result<(), StoreError> {
-        let changed = self.store().expire_sessions(self.now()).await?;
+    pub async fn expire_sessions(&self) -> Result<(), DatabaseError> {
+        let changed = self.database().expire_sessions(self.now()).await?;
         self.observe(&changed);
         Ok(())
     }

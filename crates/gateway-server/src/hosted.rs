@@ -23,11 +23,11 @@ use qrcodegen::{QrCode, QrCodeEcc};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::database::StatusChange;
 use crate::gateway::{Event, Gateway};
 use crate::invoice::{Invoice, NewInvoice};
 use crate::page::{JsonResult, PageError, parse, serve_files};
 use crate::session::Session;
-use crate::store::StatusChange;
 
 type Shared = Extract<Arc<Gateway>>;
 
@@ -69,7 +69,7 @@ struct Choice {
 /// GET /checkout/session: with `amount`, what the customer has typed so far.
 async fn show(Extract(gateway): Shared, Query(choice): Query<Choice>) -> JsonResult {
     let now = gateway.now();
-    let session = gateway.store().session(&choice.id).await?;
+    let session = gateway.database().session(&choice.id).await?;
     let session = session.ok_or_else(no_session)?;
     let mut shown = view(&gateway, &session, now).await?;
     if let Some(amount) = choice.amount
@@ -92,7 +92,7 @@ async fn choose(Extract(gateway): Shared, body: Bytes) -> JsonResult {
 
 async fn open_chosen(gateway: Arc<Gateway>, choice: Choice) -> JsonResult {
     let now = gateway.now();
-    let session = gateway.store().session(&choice.id).await?;
+    let session = gateway.database().session(&choice.id).await?;
     let session = session.ok_or_else(no_session)?;
     let amount = amount(&session, choice.amount.as_deref())?;
     let request = session.request.clone();
@@ -113,7 +113,7 @@ async fn open_chosen(gateway: Arc<Gateway>, choice: Choice) -> JsonResult {
         }
         is_choosing
     };
-    let chosen = gateway.store().change_session(&choice.id, choose);
+    let chosen = gateway.database().change_session(&choice.id, choose);
     if chosen.await? != Some(true) {
         return Err(PageError::conflict(
             "This checkout has ended, or its asset is chosen.",
@@ -129,14 +129,14 @@ async fn open_chosen(gateway: Arc<Gateway>, choice: Choice) -> JsonResult {
         Ok(invoice) => invoice,
         Err(error) => {
             let undo = gateway
-                .store()
+                .database()
                 .change_session(&choice.id, Session::unchoose);
             undo.await?;
             return Err(error.into());
         }
     };
     gateway.parts.observer.observe(Event::Chosen(&invoice));
-    let session = gateway.store().session(&choice.id).await?;
+    let session = gateway.database().session(&choice.id).await?;
     let session = session.ok_or_else(no_session)?;
     view(&gateway, &session, now).await.map(Json)
 }
@@ -167,7 +167,7 @@ async fn close(Extract(gateway): Shared, body: Bytes) -> JsonResult {
         session.close(now);
         (from, session.status(now))
     };
-    let closed = gateway.store().change_session(&id, close).await?;
+    let closed = gateway.database().change_session(&id, close).await?;
     let (from, to) = closed.ok_or_else(no_session)?;
     if from != to {
         let invoice_id = id;
@@ -182,7 +182,7 @@ async fn close(Extract(gateway): Shared, body: Bytes) -> JsonResult {
 
 /// What the page needs of a checkout and of its invoice.
 async fn view(gateway: &Gateway, session: &Session, now: Timestamp) -> Result<Value, PageError> {
-    let invoice = gateway.store().invoice(&session.id).await?;
+    let invoice = gateway.database().invoice(&session.id).await?;
     let mut shown = session_view(session, invoice.as_ref(), now);
     // Empty once one is chosen.
     let is_choosing = session.is_choosing(now);

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | model | `wire`, `coin`, `prices`, `confirmations`, `invoice`, `session`, `uri`: pure, time is an argument |
 //! | chains | `chain`: what a driver answers; `chains`: drivers of real chains |
-//! | state | `store`: the database; `gateway`: what runs over it |
+//! | state | `database`; `gateway`: what runs over it |
 //! | HTTP | `api` (the store's server), `hosted` (the customer), `callback` (back to the store's server) |
 //!
 //! What this crate refuses to do: hold a private key, share code with the client of the gateway (two ends written from one
@@ -23,6 +23,7 @@ pub mod coin;
 pub mod commands;
 pub mod config;
 pub mod confirmations;
+pub mod database;
 #[cfg(test)]
 mod fixtures;
 mod gateway;
@@ -34,7 +35,6 @@ mod rate_limit;
 pub mod rates;
 pub mod server;
 pub mod session;
-pub mod store;
 mod uri;
 pub mod wire;
 

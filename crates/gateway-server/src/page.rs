@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::api::request::{ApiError, ErrorCode};
+use crate::database::DatabaseError;
 use crate::gateway::LookError;
-use crate::store::StoreError;
 
 /// A rejected request, as a sentence.
 #[derive(Debug)]
@@ -46,8 +46,8 @@ impl core::fmt::Display for PageError {
 
 impl core::error::Error for PageError {}
 
-impl From<StoreError> for PageError {
-    fn from(error: StoreError) -> Self {
+impl From<DatabaseError> for PageError {
+    fn from(error: DatabaseError) -> Self {
         ApiError::from(error).into()
     }
 }
@@ -55,7 +55,7 @@ impl From<StoreError> for PageError {
 impl From<LookError> for PageError {
     fn from(error: LookError) -> Self {
         match error {
-            LookError::Store(error) => error.into(),
+            LookError::Database(error) => error.into(),
             LookError::Chain(error) => Self::conflict(format!("{error}.")),
         }
     }

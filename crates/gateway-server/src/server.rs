@@ -24,11 +24,11 @@ use crate::callback::send_callbacks;
 use crate::chain::Chain;
 use crate::clock::{Clock, SystemClock, every, random_bytes};
 use crate::config::Config;
+use crate::database::Database;
 use crate::gateway::{Event, Gateway, Observer, Parts, Random};
 use crate::hosted;
 use crate::prices::{PriceSource, whole};
 use crate::rates::{self, Rates};
-use crate::store::Store;
 use crate::wire::Status;
 
 /// Between two looks at a chain.
@@ -43,11 +43,11 @@ const NETWORK: &str = "network";
 ///
 /// # Errors
 /// It cannot be opened, is of another network, or has addresses of another key.
-pub async fn open_store(config: &Config) -> anyhow::Result<Store> {
-    let store = Store::open(config.database_url()).await?;
+pub async fn open_database(config: &Config) -> anyhow::Result<Database> {
+    let database = Database::open(config.database_url()).await?;
     let network = config.network.into();
-    match store.fact(NETWORK).await? {
-        None => store.set_fact(NETWORK, network).await?,
+    match database.fact(NETWORK).await? {
+        None => database.set_fact(NETWORK, network).await?,
         Some(other) if other != network => anyhow::bail!(
             "the database is of the network {other}, and the configuration says {network}: name another database"
         ),
@@ -55,9 +55,9 @@ pub async fn open_store(config: &Config) -> anyhow::Result<Store> {
     }
     for chain in &config.chain {
         let key = chain.deposit_key(config.network)?;
-        store.add_chain(chain.name, &key.address(0)).await?;
+        database.add_chain(chain.name, &key.address(0)).await?;
     }
-    Ok(store)
+    Ok(database)
 }
 
 /// The prices of the sources, by this machine's clock.
@@ -131,7 +131,7 @@ pub fn rates_of(config: &Config) -> anyhow::Result<Arc<Rates>> {
 
 /// The gateway of a configuration, and the rates to poll.
 async fn build(config: &Config) -> anyhow::Result<(Arc<Gateway>, Arc<Rates>, Arc<Counts>)> {
-    let store = open_store(config).await?;
+    let database = open_database(config).await?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let mut drivers = BTreeMap::new();
     for chain in &config.chain {
@@ -141,7 +141,7 @@ async fn build(config: &Config) -> anyhow::Result<(Arc<Gateway>, Arc<Rates>, Arc
     let rates = rates_of(config)?;
     let counts = Arc::new(Counts::default());
     let parts = Parts {
-        store,
+        database,
         drivers,
         price_source: Arc::new(CurrentRates(rates.clone())),
         clock,
@@ -269,7 +269,7 @@ struct Admin {
 async fn health(State(admin): State<Arc<Admin>>) -> Response {
     let gateway = &admin.gateway;
     let failing = gateway.failing();
-    let database = gateway.store().count_invoices().await.err();
+    let database = gateway.database().count_invoices().await.err();
     let is_well = failing.is_empty() && database.is_none();
     let chains: BTreeMap<_, _> = failing
         .iter()
@@ -300,8 +300,8 @@ async fn metrics(State(admin): State<Arc<Admin>>) -> Result<String, StatusCode> 
     let failed = |_| StatusCode::SERVICE_UNAVAILABLE;
     let mut text = String::new();
     let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-    let invoices = gateway.store().count_invoices().await.map_err(failed)?;
-    let unclaimed = gateway.store().count_unclaimed().await.map_err(failed)?;
+    let invoices = gateway.database().count_invoices().await.map_err(failed)?;
+    let unclaimed = gateway.database().count_unclaimed().await.map_err(failed)?;
     for (name, kind, value) in [
         (
             "invoices_completed_total",
@@ -332,7 +332,7 @@ async fn metrics(State(admin): State<Arc<Admin>>) -> Result<String, StatusCode> 
         let up = u8::from(!failing.contains_key(&chain));
         let name = chain.as_str();
         let _infallible = writeln!(text, "florin_gateway_chain_up{{chain=\"{name}\"}} {up}");
-        if let Some(tip) = gateway.store().tip(chain).await.map_err(failed)? {
+        if let Some(tip) = gateway.database().tip(chain).await.map_err(failed)? {
             let (height, time) = (tip.height, tip.time.as_second());
             let _infallible = writeln!(
                 text,

@@ -79,7 +79,7 @@ async fn state(Extract(sandbox): Shared) -> JsonResult {
     let mut sessions = invoices::session_views(&sandbox, PAGE_LENGTH).await?;
     sessions.retain(|(_, is_chosen)| !is_chosen);
     let sessions: Vec<_> = sessions.into_iter().map(|(view, _)| view).collect();
-    let invoice_count = sandbox.gateway.store().count_invoices().await?;
+    let invoice_count = sandbox.gateway.database().count_invoices().await?;
     let desk = sandbox.desk.lock();
     Ok(Json(json!({
         "now": sandbox.now().to_string(),

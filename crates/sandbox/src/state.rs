@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use anyhow::Context as _;
 use florin_gateway::chain::{Chain, ChainDriver, Network};
 use florin_gateway::confirmations::Confirmations;
+use florin_gateway::database::{Database, StatusChange};
 use florin_gateway::invoice::Invoice;
 use florin_gateway::page::PageError;
-use florin_gateway::store::{StatusChange, Store};
 use florin_gateway::wire::Status;
 use florin_gateway::{CallbackTry, Clock, Event, Gateway, Observer, Options, Parts};
 use jiff::{SignedDuration, Timestamp};
@@ -92,7 +92,7 @@ impl Sandbox {
         let mut journal = Journal::appending_to(settings.log_file.as_deref())?;
         let seed = settings.seed;
         journal.add(settings.clock.now(), JournalEvent::Started { seed });
-        let (store, kept) = open(&settings).await?;
+        let (database, kept) = open(&settings).await?;
         let seed = Seed::new(seed);
         let clock = VirtualClock::new(settings.clock.clone(), kept.ahead_seconds);
         let coins = offered(settings.unknown_asset);
@@ -102,7 +102,7 @@ impl Sandbox {
         };
         let mut named: BTreeSet<Chain> = coins.iter().map(|coin| coin.chain).collect();
         if let Some((chain, _)) = &node {
-            store.add_chain(*chain, "node").await?;
+            database.add_chain(*chain, "node").await?;
             named.remove(chain);
         }
         let simulated = |chain| SimulatedChain::new(chain, seed, Arc::new(clock.clone()));
@@ -111,7 +111,7 @@ impl Sandbox {
             .map(|chain| (chain, Arc::new(simulated(chain))))
             .collect();
         for chain in chains.keys() {
-            store.add_chain(*chain, "simulated").await?;
+            database.add_chain(*chain, "simulated").await?;
         }
         let prices = Arc::new(FixedPrices::new(&settings, seed));
         let desk = Arc::new(Desk {
@@ -130,7 +130,7 @@ impl Sandbox {
         let mut drivers: BTreeMap<_, _> = chains.iter().map(driver).collect();
         drivers.extend(node);
         let parts = Parts {
-            store,
+            database,
             drivers,
             price_source: prices.clone(),
             clock: Arc::new(clock.clone()),
@@ -216,7 +216,12 @@ impl Sandbox {
 
     /// Records invoices and checkouts that expired by the time of now.
     pub(crate) async fn expire(&self) -> Result<(), PageError> {
-        if self.gateway.store().has_overdue_invoice(self.now()).await? {
+        if self
+            .gateway
+            .database()
+            .has_overdue_invoice(self.now())
+            .await?
+        {
             self.look(None).await?;
         }
         self.gateway.expire_sessions().await?;
@@ -268,21 +273,21 @@ impl Sandbox {
             change(&mut state.kept);
             serde_json::to_string(&state.kept).expect("its maps have texts as keys")
         };
-        self.gateway.store().set_fact(KEPT, &kept).await?;
+        self.gateway.database().set_fact(KEPT, &kept).await?;
         Ok(())
     }
 }
 
 /// The database and what it kept.
-async fn open(settings: &Settings) -> anyhow::Result<(Store, Kept)> {
+async fn open(settings: &Settings) -> anyhow::Result<(Database, Kept)> {
     let Some(file) = &settings.state_file else {
-        return Ok((Store::open("sqlite::memory:").await?, Kept::default()));
+        return Ok((Database::open("sqlite::memory:").await?, Kept::default()));
     };
     let opened = async {
-        let store = Store::open(&format!("sqlite://{}?mode=rwc", file.display())).await?;
-        let kept = store.fact(KEPT).await?;
+        let database = Database::open(&format!("sqlite://{}?mode=rwc", file.display())).await?;
+        let kept = database.fact(KEPT).await?;
         let kept = kept.map(|kept| serde_json::from_str(&kept)).transpose()?;
-        anyhow::Ok((store, kept.unwrap_or_default()))
+        anyhow::Ok((database, kept.unwrap_or_default()))
     };
     opened.await.with_context(|| {
         let file = file.display();

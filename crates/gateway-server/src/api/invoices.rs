@@ -92,11 +92,11 @@ pub(super) async fn read(
     now: Timestamp,
 ) -> Result<Value, ApiError> {
     let (id, with_history) = parse_query(call.query())?;
-    let invoice = gateway.store().invoice(id).await?;
+    let invoice = gateway.database().invoice(id).await?;
     let mut record = if let Some(invoice) = &invoice {
         json!(record(invoice))
     } else {
-        let session = gateway.store().session(id).await?;
+        let session = gateway.database().session(id).await?;
         let session = session.ok_or_else(|| ApiError::unknown_invoice(id))?;
         json!(session_record(&session, now))
     };
@@ -220,7 +220,7 @@ pub(super) async fn confirm(gateway: &Gateway, call: &Call) -> Result<Value, Api
             invoice.email = Some(email.to_owned());
         }
     };
-    let invoice = gateway.store().change_invoice(id, confirm).await?;
+    let invoice = gateway.database().change_invoice(id, confirm).await?;
     let invoice = invoice.ok_or_else(|| ApiError::unknown_invoice(id))?;
     let hosted = invoice.hosted.as_ref();
     let website = hosted.map_or(&gateway.options.merchant_website, |hosted| &hosted.website);

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use florin_gateway::database::{AddressRow, Database};
 use florin_gateway::invoice::Invoice;
-use florin_gateway::store::{AddressRow, Store};
 use florin_gateway::wire::Status;
 use florin_money::Amount;
 use jiff::Timestamp;
@@ -39,8 +39,8 @@ pub(crate) fn works<T, E: ToString>(result: Result<T, E>) -> Verdict<T> {
 }
 
 /// Waits for writes of operations that were cut off; fails if one keeps its lock.
-pub(crate) async fn wait_for_writes(store: &Store) -> Verdict {
-    works(store.set_fact("settled", "").await)
+pub(crate) async fn wait_for_writes(database: &Database) -> Verdict {
+    works(database.set_fact("settled", "").await)
 }
 
 /// The truth that the database has recorded. Its time is the chain's, or the gateway's clock where that is behind.
@@ -97,15 +97,15 @@ impl Judge {
     /// Checks every rule. `after_look`: no invoice was opened since the last look.
     pub(crate) async fn check(
         &mut self,
-        store: &Store,
+        database: &Database,
         db: &mut AnyConnection,
         node: &Node,
         after_look: bool,
     ) -> Verdict {
-        wait_for_writes(store).await?;
+        wait_for_writes(database).await?;
         let truth = recorded(db, node).await?;
-        let invoices = works(store.newest_invoices(u32::MAX).await)?;
-        check_money(works(store.addresses().await)?, &truth, &invoices)?;
+        let invoices = works(database.newest_invoices(u32::MAX).await)?;
+        check_money(works(database.addresses().await)?, &truth, &invoices)?;
         let mut callbacks = callbacks(db).await?;
         for invoice in &invoices {
             self.check_invoice(invoice, &truth, after_look)?;

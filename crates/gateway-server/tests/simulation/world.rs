@@ -10,7 +10,7 @@ use std::sync::Arc;
 use florin_gateway::chain::{Chain, ChainDriver, Network};
 use florin_gateway::coin::Coin;
 use florin_gateway::confirmations::{Confirmations, Step};
-use florin_gateway::store::Store;
+use florin_gateway::database::Database;
 use florin_gateway::{Gateway, LookError, Options, Parts};
 use florin_money::{Asset, Currency};
 use jiff::SignedDuration;
@@ -97,10 +97,10 @@ fn options() -> Options {
 
 async fn start(file: PathBuf, node: &Arc<Node>, ids: &Arc<Random>) -> Verdict<Process> {
     let url = format!("sqlite://{}?mode=rwc", file.display());
-    let store = works(Store::open(&url).await)?;
-    works(store.add_chain(CHAIN, "key").await)?;
+    let database = works(Database::open(&url).await)?;
+    works(database.add_chain(CHAIN, "key").await)?;
     let parts = Parts {
-        store,
+        database,
         drivers: BTreeMap::from([(CHAIN, node.clone() as Arc<dyn ChainDriver>)]),
         price_source: Arc::new(Prices),
         clock: node.clock.clone(),
@@ -279,7 +279,7 @@ impl World {
                 works(
                     self.process
                         .gateway
-                        .store()
+                        .database()
                         .set_cursor(CHAIN, &cursor)
                         .await,
                 )?;
@@ -298,7 +298,7 @@ impl World {
             works(
                 self.process
                     .gateway
-                    .store()
+                    .database()
                     .set_cursor(CHAIN, &cursor)
                     .await,
             )?;
@@ -320,7 +320,7 @@ impl World {
     /// A cut operation ends its process, or only loses its client. The database may have recorded its look after the cut.
     async fn after_cut(&mut self, what: &'static str, looks: i64) -> Verdict {
         self.note(what);
-        wait_for_writes(self.process.gateway.store()).await?;
+        wait_for_writes(self.process.gateway.database()).await?;
         if self.looks().await? != looks {
             let truth = recorded(&mut self.process.db, &self.node).await?;
             self.judge.looked(&truth);
@@ -434,7 +434,7 @@ impl World {
         let Process { gateway, db, .. } = &mut self.process;
         let judged = self
             .judge
-            .check(gateway.store(), db, &self.node, after_look);
+            .check(gateway.database(), db, &self.node, after_look);
         judged.await
     }
 
@@ -456,7 +456,7 @@ impl World {
         for Answered { id, address, .. } in self.judge.answered.values() {
             let line = format!("GET /invoice?id={id}");
             let (_, read) = self.shop.call(gateway, &line, String::new()).await;
-            let invoice = works(gateway.store().invoice(id).await)?.expect("it was checked");
+            let invoice = works(gateway.database().invoice(id).await)?.expect("it was checked");
             let (status, received) = (invoice.status().as_str(), invoice.received().crypto);
             *self.counts.entry(status).or_default() += 1;
             let shown = [

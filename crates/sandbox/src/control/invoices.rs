@@ -40,7 +40,7 @@ pub(super) async fn list_sessions(Extract(sandbox): Shared) -> JsonResult {
 /// The newest invoices, newest first.
 pub(super) async fn views(sandbox: &Sandbox, limit: u32) -> Result<Vec<Value>, PageError> {
     sandbox.expire().await?;
-    let invoices = sandbox.gateway.store().newest_invoices(limit).await?;
+    let invoices = sandbox.gateway.database().newest_invoices(limit).await?;
     let views = invoices.iter().map(|invoice| view(sandbox, invoice));
     Ok(views.collect())
 }
@@ -50,10 +50,10 @@ pub(super) async fn session_views(
     sandbox: &Sandbox,
     limit: u32,
 ) -> Result<Vec<(Value, bool)>, PageError> {
-    let store = sandbox.gateway.store();
+    let database = sandbox.gateway.database();
     let mut views = Vec::new();
-    for session in store.newest_sessions(limit).await? {
-        let invoice = store.invoice(&session.id).await?;
+    for session in database.newest_sessions(limit).await? {
+        let invoice = database.invoice(&session.id).await?;
         let view = session_view(&session, invoice.as_ref(), sandbox.now());
         views.push((view, invoice.is_some()));
     }
@@ -87,7 +87,7 @@ pub(super) async fn act(
     body: Bytes,
 ) -> JsonResult {
     let newest = match id.as_str() {
-        "latest" => sandbox.gateway.store().newest_invoices(1).await?.pop(),
+        "latest" => sandbox.gateway.database().newest_invoices(1).await?.pop(),
         _ => None,
     };
     let id = newest.map_or(id, |invoice| invoice.id);
@@ -118,7 +118,7 @@ pub(super) async fn act(
 }
 
 async fn find(sandbox: &Sandbox, id: &str) -> Result<Invoice, PageError> {
-    let invoice = sandbox.gateway.store().invoice(id).await?;
+    let invoice = sandbox.gateway.database().invoice(id).await?;
     invoice.ok_or_else(|| {
         PageError::not_found(format!(
             "There is no invoice {id:?}: see GET /sandbox/invoices."
@@ -133,7 +133,7 @@ pub(super) async fn play_on_newest(Extract(sandbox): Shared, body: Bytes) -> Jso
     let id = if let Some(id) = what.invoice.take() {
         Some(id)
     } else {
-        let invoices = sandbox.gateway.store().newest_invoices(MAX_LIST).await?;
+        let invoices = sandbox.gateway.database().newest_invoices(MAX_LIST).await?;
         let waits = |invoice: &Invoice| {
             invoice.status() == Status::Checking
                 && invoice.payments().is_empty()
@@ -206,7 +206,11 @@ async fn apply(sandbox: &Sandbox, id: &str, step: Step<'_>) -> Result<(), PageEr
             }
             let now = sandbox.now();
             let expire = |invoice: &mut Invoice| invoice.expires_at = invoice.expires_at.min(now);
-            sandbox.gateway.store().change_invoice(id, expire).await?;
+            sandbox
+                .gateway
+                .database()
+                .change_invoice(id, expire)
+                .await?;
         }
         Step::Fail => return sandbox.fail(&invoice).await,
         Step::Mine => return mine(sandbox, Some(chain), 1).await,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use sqlx::Row as _;
 
 use super::{
-    Result, StatusChange, Store, from_json, height, millis, next_number, stored_height, to_json,
+    Database, Result, StatusChange, from_json, height, millis, next_number, stored_height, to_json,
 };
 use crate::session::{CHOSEN, Session};
 use crate::wire::Status;
@@ -13,7 +13,7 @@ use crate::wire::Status;
 /// An invoice takes this long to open at most. A chosen checkout without one has lost it in a crash.
 const OPENING: SignedDuration = SignedDuration::from_mins(10);
 
-impl Store {
+impl Database {
     /// Number of the next hosted checkout, counted from 1.
     pub(crate) async fn next_session(&self) -> Result<u64> {
         let mut connection = self.pool.acquire().await?;
@@ -159,8 +159,8 @@ mod tests {
     /// The process may be killed between the choice of the asset and its invoice.
     #[tokio::test]
     async fn a_choice_without_an_invoice_expires() {
-        let store = Store::open("sqlite::memory:").await.unwrap();
-        store
+        let database = Database::open("sqlite::memory:").await.unwrap();
+        database
             .add_chain(crate::chain::Chain::Bitcoin, "key")
             .await
             .unwrap();
@@ -176,22 +176,22 @@ mod tests {
         let lifetime = SignedDuration::from_mins(15);
         for id in ["ses_1", "inv_1"] {
             let session = Session::new(id.to_owned(), request.clone(), lifetime, at(0));
-            let number = store.next_session().await.unwrap();
-            store.insert_session(&session, number).await.unwrap();
-            store.change_session(id, Session::choose).await.unwrap();
+            let number = database.next_session().await.unwrap();
+            database.insert_session(&session, number).await.unwrap();
+            database.change_session(id, Session::choose).await.unwrap();
         }
         let mut opened = invoice();
         opened.hosted = Some(request);
-        store.insert_invoice(&opened).await.unwrap();
+        database.insert_invoice(&opened).await.unwrap();
         let expired = async |minutes: i64| {
-            let expired = store.expire_sessions(at(minutes * 60)).await.unwrap();
+            let expired = database.expire_sessions(at(minutes * 60)).await.unwrap();
             let expired = expired.into_iter().map(|it| (it.invoice_id, it.to));
             expired.collect::<Vec<_>>()
         };
         assert_eq!(expired(24).await, []);
         assert_eq!(expired(25).await, [("ses_1".to_owned(), Status::Failed)]);
         assert_eq!(expired(26).await, []);
-        let session = store.session("ses_1").await.unwrap().unwrap();
+        let session = database.session("ses_1").await.unwrap().unwrap();
         assert_eq!(session.status(at(1_560)), Status::Failed);
     }
 }

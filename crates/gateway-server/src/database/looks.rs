@@ -9,7 +9,7 @@ use sqlx::{AnyConnection, Row as _};
 
 use super::invoices::{read, save};
 use super::{
-    Result, Store, StoreError, amount, height, millis, next_number, stored_height, tip_of,
+    Database, DatabaseError, Result, amount, height, millis, next_number, stored_height, tip_of,
 };
 use crate::chain::{Chain, Changes, DEPTH, KnownTransfer, Tip, Transfer};
 use crate::wire::Status;
@@ -54,7 +54,7 @@ pub struct AddressRow {
     pub invoice_id: Option<String>,
 }
 
-impl Store {
+impl Database {
     /// Where the next look at a chain begins. Invoices are open until `watched` after their deadline.
     pub(crate) async fn last_look(
         &self,
@@ -200,7 +200,7 @@ impl Store {
                 Some(last) => {
                     let sum = last.received.checked_add(row.received);
                     last.received =
-                        sum.map_err(|error| StoreError::Unreadable(error.to_string()))?;
+                        sum.map_err(|error| DatabaseError::Unreadable(error.to_string()))?;
                 }
                 None => addresses.push(row),
             }
@@ -316,9 +316,9 @@ mod tests {
     /// A driver has forgotten the balances of an address that was not watched, and would count its coins again.
     #[tokio::test]
     async fn an_address_that_is_not_watched_any_more_is_never_watched_again() {
-        let store = Store::open("sqlite::memory:").await.unwrap();
+        let database = Database::open("sqlite::memory:").await.unwrap();
         let (chain, now) = (Chain::Bitcoin, at(100_000));
-        store.add_chain(chain, "key").await.unwrap();
+        database.add_chain(chain, "key").await.unwrap();
         let mut paid = invoice();
         let transfer = Transfer {
             id: "ab:0".to_owned(),
@@ -343,11 +343,14 @@ mod tests {
         };
         let days = |count: i64| SignedDuration::from_hours(24 * count);
         paid.transition(&changes.tip, now);
-        store.insert_invoice(&paid).await.unwrap();
-        let watched = async |watched| store.last_look(chain, watched, now).await.unwrap();
+        database.insert_invoice(&paid).await.unwrap();
+        let watched = async |watched| database.last_look(chain, watched, now).await.unwrap();
 
         let before = watched(days(7)).await;
-        store.record(chain, &before, &changes, now).await.unwrap();
+        database
+            .record(chain, &before, &changes, now)
+            .await
+            .unwrap();
         let last = watched(days(7)).await;
         assert_eq!((last.open, last.known.len()), (vec![0], 0));
 
@@ -355,7 +358,10 @@ mod tests {
         assert_eq!(shorter.open, Vec::<u32>::new());
         changes.transfers.clear();
         changes.tip.height = 249;
-        store.record(chain, &shorter, &changes, now).await.unwrap();
+        database
+            .record(chain, &shorter, &changes, now)
+            .await
+            .unwrap();
         let longer = watched(days(7)).await;
         assert_eq!((longer.open, longer.known.len()), (Vec::<u32>::new(), 0));
     }

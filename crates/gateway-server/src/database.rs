@@ -29,10 +29,10 @@ use crate::chain::{Chain, Tip};
 
 /// A database that cannot be read or written.
 #[derive(Debug, Error)]
-pub enum StoreError {
+pub enum DatabaseError {
     /// As the database names it.
     #[error("the database failed: {0}")]
-    Database(#[from] sqlx::Error),
+    Failed(#[from] sqlx::Error),
     /// A row was written by another program.
     #[error("the database holds what this version does not read: {0}")]
     Unreadable(String),
@@ -46,19 +46,19 @@ pub enum StoreError {
     },
 }
 
-impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> Self {
+impl From<DatabaseError> for ApiError {
+    fn from(error: DatabaseError) -> Self {
         tracing::error!("{error:?}");
         let message = "the gateway cannot read or write its database now; try again later";
         Self::new(ErrorCode::InternalError, message)
     }
 }
 
-pub(crate) type Result<T, E = StoreError> = core::result::Result<T, E>;
+pub(crate) type Result<T, E = DatabaseError> = core::result::Result<T, E>;
 
 /// The database. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Store {
+pub struct Database {
     pool: AnyPool,
     begin: &'static str,
     /// Locks the rows that a statement reads.
@@ -70,7 +70,7 @@ const MAX_CONNECTIONS: u32 = 16;
 /// Connections to a file of SQLite: one writes, the others read.
 const READERS: u32 = 4;
 
-impl Store {
+impl Database {
     /// Opens a database, and makes its tables if it is empty. `sqlite::memory:` is forgotten at the end.
     ///
     /// # Errors
@@ -112,7 +112,7 @@ impl Store {
             })
             .connect_with(options)
             .await?;
-        let store = Self {
+        let database = Self {
             pool,
             begin: if is_postgres {
                 "BEGIN"
@@ -121,8 +121,8 @@ impl Store {
             },
             is_postgres,
         };
-        store.make_tables().await?;
-        Ok(store)
+        database.make_tables().await?;
+        Ok(database)
     }
 
     async fn make_tables(&self) -> Result<()> {
@@ -139,7 +139,7 @@ impl Store {
         let row = sqlx::query(count).fetch_one(&mut *transaction).await?;
         if row.try_get::<i64, _>(0)? == 0 {
             transaction
-                .execute(include_str!("store/schema.sql"))
+                .execute(include_str!("database/schema.sql"))
                 .await?;
         }
         transaction.commit().await?;
@@ -165,7 +165,7 @@ impl Store {
         let row = row.fetch_one(&mut *transaction).await?;
         if row.try_get::<String, _>(0)? != key_id {
             let chain = chain.as_str();
-            return Err(StoreError::OtherKey { chain });
+            return Err(DatabaseError::OtherKey { chain });
         }
         transaction.commit().await?;
         Ok(())
@@ -176,7 +176,7 @@ impl Store {
         let take = "UPDATE chains SET next_index = next_index + 1 WHERE name = $1 RETURNING next_index - 1";
         let row = sqlx::query(take).bind(chain.as_str());
         let index: i64 = row.fetch_one(&self.pool).await?.try_get(0)?;
-        u32::try_from(index).map_err(|_| StoreError::Unreadable(format!("the index {index}")))
+        u32::try_from(index).map_err(|_| DatabaseError::Unreadable(format!("the index {index}")))
     }
 
     /// The first index of a chain's key that was never given.
@@ -184,7 +184,7 @@ impl Store {
         let select = sqlx::query("SELECT next_index FROM chains WHERE name = $1");
         let row = select.bind(chain.as_str()).fetch_one(&self.pool).await?;
         let index: i64 = row.try_get(0)?;
-        u32::try_from(index).map_err(|_| StoreError::Unreadable(format!("the index {index}")))
+        u32::try_from(index).map_err(|_| DatabaseError::Unreadable(format!("the index {index}")))
     }
 
     /// Has the next look begin elsewhere; an empty cursor: as at the first start.
@@ -243,11 +243,11 @@ fn millis(time: Timestamp) -> i64 {
 
 fn time(millis: i64) -> Result<Timestamp> {
     Timestamp::from_millisecond(millis)
-        .map_err(|_| StoreError::Unreadable(format!("the time {millis}")))
+        .map_err(|_| DatabaseError::Unreadable(format!("the time {millis}")))
 }
 
 fn height(stored: i64) -> Result<u64> {
-    u64::try_from(stored).map_err(|_| StoreError::Unreadable(format!("the height {stored}")))
+    u64::try_from(stored).map_err(|_| DatabaseError::Unreadable(format!("the height {stored}")))
 }
 
 fn stored_height(height: u64) -> i64 {
@@ -255,7 +255,7 @@ fn stored_height(height: u64) -> i64 {
 }
 
 fn amount(stored: &str) -> Result<Amount> {
-    Amount::parse(stored).map_err(|_| StoreError::Unreadable(format!("the amount {stored}")))
+    Amount::parse(stored).map_err(|_| DatabaseError::Unreadable(format!("the amount {stored}")))
 }
 
 fn to_json<T: Serialize>(value: &T) -> String {
@@ -263,5 +263,5 @@ fn to_json<T: Serialize>(value: &T) -> String {
 }
 
 fn from_json<T: DeserializeOwned>(text: &str) -> Result<T> {
-    serde_json::from_str(text).map_err(|error| StoreError::Unreadable(error.to_string()))
+    serde_json::from_str(text).map_err(|error| DatabaseError::Unreadable(error.to_string()))
 }

@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row as _};
 
-use super::{Result, Store, amount, from_json, height, millis, next_number, time, to_json};
+use super::{Database, Result, amount, from_json, height, millis, next_number, time, to_json};
 use crate::chain::Chain;
 use crate::invoice::{Invoice, Payment};
 
-impl Store {
+impl Database {
     pub(crate) async fn insert_invoice(&self, invoice: &Invoice) -> Result<()> {
         let mut transaction = self.begin().await?;
         let number = next_number(&mut transaction, "invoices").await?;

@@ -13,28 +13,28 @@ use crate::wire::Status;
 
 const CHAIN: Chain = Chain::Bitcoin;
 
-/// The stores of two processes. The server ends with its value.
-async fn two_stores() -> (PostgresServer, [Store; 2]) {
+/// The database of two processes, as each opens it. The server ends with its value.
+async fn two_databases() -> (PostgresServer, [Database; 2]) {
     let server = PostgresServer::start(Durability::None).unwrap();
     server.create_database("gateway", None).unwrap();
     let url = server.url("gateway");
     // Both find an empty database.
-    let (one, other) = tokio::join!(Store::open(&url), Store::open(&url));
-    let stores = [one.unwrap(), other.unwrap()];
-    for store in &stores {
-        store.add_chain(CHAIN, "key").await.unwrap();
+    let (one, other) = tokio::join!(Database::open(&url), Database::open(&url));
+    let databases = [one.unwrap(), other.unwrap()];
+    for database in &databases {
+        database.add_chain(CHAIN, "key").await.unwrap();
     }
-    (server, stores)
+    (server, databases)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn processes_on_one_database_share_indexes_looks_and_callbacks() {
-    let (_server, [one, other]) = two_stores().await;
+    let (_server, [one, other]) = two_databases().await;
 
-    let indexes = async |store: &Store| {
+    let indexes = async |database: &Database| {
         let mut taken = Vec::new();
         for _ in 0..50 {
-            taken.push(store.take_index(CHAIN).await.unwrap());
+            taken.push(database.take_index(CHAIN).await.unwrap());
         }
         taken
     };
@@ -89,11 +89,11 @@ async fn processes_on_one_database_share_indexes_looks_and_callbacks() {
         let queued = one.queue_callback(&asked.id, Status::Completed, None);
         queued.await.unwrap();
     }
-    let take = |store: Store| {
+    let take = |database: Database| {
         tokio::spawn(async move {
             let mut taken = Vec::new();
             for _ in 0..50 {
-                taken.extend(store.take_callbacks(5, false, at(60)).await.unwrap());
+                taken.extend(database.take_callbacks(5, false, at(60)).await.unwrap());
             }
             taken
         })

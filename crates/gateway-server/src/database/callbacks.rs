@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use sqlx::{AnyConnection, Row as _};
 
-use super::{Result, Store, StoreError, millis, next_number};
+use super::{Database, DatabaseError, Result, millis, next_number};
 use crate::wire::Status;
 
 /// A callback to deliver.
@@ -21,7 +21,7 @@ pub(crate) struct Callback {
 /// How long a process has for one try before another one takes the callback over.
 const CLAIM: SignedDuration = SignedDuration::from_mins(1);
 
-impl Store {
+impl Database {
     pub(crate) async fn queue_callback(
         &self,
         invoice_id: &str,
@@ -63,7 +63,9 @@ impl Store {
             Ok(Callback {
                 number: row.try_get("number")?,
                 invoice_id: row.try_get("invoice_id")?,
-                status: status.parse().map_err(|_| StoreError::Unreadable(status))?,
+                status: status
+                    .parse()
+                    .map_err(|_| DatabaseError::Unreadable(status))?,
                 url: row.try_get("url")?,
                 tries: u32::try_from(tries).unwrap_or(u32::MAX),
             })
