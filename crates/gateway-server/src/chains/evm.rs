@@ -252,7 +252,7 @@ impl EvmDriver {
         params: &Value,
     ) -> Result<T, ChainError> {
         let answer = self.node.call(method, params).await;
-        answer.map_err(unreachable)
+        answer.map_err(|error| unreachable(&error))
     }
 
     /// Calls a method once with each of the parameters.
@@ -264,8 +264,8 @@ impl EvmDriver {
         let mut answers = Vec::with_capacity(params.len());
         for params in params.chunks(CALLS_IN_REQUEST) {
             let batch = self.node.batch(method, params).await;
-            for answer in batch.map_err(unreachable)? {
-                answers.push(answer.map_err(unreachable)?);
+            for answer in batch.map_err(|error| unreachable(&error))? {
+                answers.push(answer.map_err(|error| unreachable(&error))?);
             }
         }
         Ok(answers)
@@ -303,7 +303,7 @@ impl EvmDriver {
     }
 }
 
-fn unreachable(error: RpcError) -> ChainError {
+fn unreachable(error: &RpcError) -> ChainError {
     ChainError::Unreachable(error.to_string())
 }
 

@@ -70,11 +70,6 @@ impl Shop {
         self.driver.changes(look).await
     }
 
-    async fn refusal(&self) -> String {
-        let refused = self.ask().await;
-        refused.expect_err("it is refused").to_string()
-    }
-
     /// A look, twice: a gateway that stopped before it recorded the first must see the same.
     async fn look(&mut self) -> Changes {
         let changes = self.ask().await.expect("the node can be used");
@@ -353,39 +348,4 @@ async fn many_blocks_take_several_looks_whose_tip_waits_for_the_balances() {
     shop.node.mine(350).await;
     shop.look().await;
     assert_eq!(shop.height, 550);
-}
-
-#[tokio::test]
-async fn node_that_cannot_be_believed_changes_nothing() {
-    let (mut shop, _) = Shop::open().await;
-    shop.node.mine(150).await;
-    shop.look().await;
-    shop.call("anvil_rollback", [json!(2)]).await;
-    let behind = shop.refusal().await;
-    assert!(
-        behind.contains("its last block is 148, and was 150"),
-        "{behind}"
-    );
-    shop.node.mine(101).await;
-    shop.look().await;
-    // A block without a change would be the same block again.
-    let change = json!([[{"from": ACCOUNT, "to": ACCOUNT, "value": "0x1"}, 0]]);
-    shop.call("anvil_reorg", [json!(101), change]).await;
-    let deep = shop.refusal().await;
-    assert!(
-        deep.contains("more than 100 blocks were replaced"),
-        "{deep}"
-    );
-
-    for (chain_id, expected) in [
-        ("1", "its chain id is 1, and 11155111 is configured"),
-        ("11155111", "its last block is 0, and was 249"),
-    ] {
-        let node = Anvil::start(&["--chain-id", chain_id]);
-        shop.driver = driver(node.url());
-        let restarted = shop.refusal().await;
-        assert!(restarted.contains(expected), "{restarted}");
-    }
-    let stopped = shop.refusal().await;
-    assert!(stopped.starts_with("its node does not answer"), "{stopped}");
 }

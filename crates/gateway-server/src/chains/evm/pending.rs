@@ -88,7 +88,7 @@ impl Walk<'_> {
         {
             Ok(block) => Ok(block.into_iter().flat_map(Block::transactions).collect()),
             Err(RpcError::Refused { .. }) => Ok(Vec::new()),
-            Err(error) => Err(super::unreachable(error)),
+            Err(error) => Err(super::unreachable(&error)),
         }
     }
 

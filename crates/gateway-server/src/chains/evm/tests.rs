@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::fake::{Block, Shared, log, start, word};
 use super::*;
-use crate::chain::Network;
+use crate::chain::{DEPTH, Network};
 use crate::clock::Sleep;
 
 const KEY: &str = "xpub6BuRy7ZmkGfP2RWhoor1kWB1w9DvrtmJbFBvnC1bQ4SB5NbCHTyQYCJSXZtxDbFyHTmC7wkU2he3nYYdpZ3Vf6qUAkXSnL6RPif4BDtDEKr";
@@ -113,6 +113,32 @@ async fn answers_that_contradict_themselves_conclude_nothing() {
             error.contains("the recorded cursor cannot be read"),
             "{error}"
         );
+    }
+}
+
+/// It went back to a block that the driver has read, or it is another node.
+#[tokio::test]
+async fn node_that_lost_blocks_is_refused_and_one_that_is_away_does_not_answer() {
+    let (node, driver, _) = node().await;
+    for _ in 1..=DEPTH + 2 {
+        node.lock().add(Block::default());
+    }
+    let cursor = driver.changes(LOOK).await.unwrap().cursor;
+    let look = Look {
+        cursor: Some(&cursor),
+        ..LOOK
+    };
+    let before = node.lock().header(101);
+    let mut other = node.lock().header(0);
+    other["result"]["hash"] = json!(word(7));
+    for (latest, expected) in [
+        (before, "its last block is 101, and was 102"),
+        (other, "its last block is 0, and was 102"),
+        (json!({"result": 7}), "its node does not answer"),
+    ] {
+        node.lock().answer("eth_getBlockByNumber", &[latest]);
+        let error = driver.changes(look).await.unwrap_err().to_string();
+        assert!(error.contains(expected), "{expected}: {error}");
     }
 }
 
