@@ -111,7 +111,7 @@ callback_url = "{proxy}/callbacks/{CALLBACK_TOKEN}"
 
     pub(crate) fn gateway(toml: &str) -> florin_gateway::config::Config {
         let config = florin_gateway::config::parse(toml, core::iter::empty());
-        config.unwrap_or_else(|problems| panic!("{problems}"))
+        config.unwrap_or_else(|problems| panic!("{problems:#}"))
     }
 }
 

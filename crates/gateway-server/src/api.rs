@@ -183,6 +183,7 @@ mod tests {
     use axum::http::Request;
 
     use super::*;
+    use crate::chain::Network;
 
     const START: i64 = 1_700_000_000;
     const OF_GET: &str = "08d1927a3668f9fc40259475a21fbd9f7b8927ac3fef83c42c96d145b03ad37a78d0f5effdeeae0db50d7be6cca9fd7e";
@@ -210,7 +211,7 @@ mod tests {
         let request = request.uri(format!("/api{target}")).body(());
         let (parts, ()) = request.unwrap().into_parts();
         let call = Call::read(&parts, Body::from(body.to_owned())).await;
-        let options = crate::fixtures::options("test_key", "test_secret");
+        let options = Options::new(Network::Test, "test_key", "test_secret", Vec::new());
         let now = Timestamp::from_second(second).unwrap();
         let endpoint = call.endpoint.unwrap_or(Endpoint::Invoice);
         match authenticate(&options, now, &call, endpoint) {

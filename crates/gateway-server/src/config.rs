@@ -5,11 +5,11 @@
 
 mod chain;
 
-use core::fmt;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::Path;
 
+use anyhow::{Context as _, anyhow, ensure};
 use florin_money::Currency;
 use jiff::SignedDuration;
 use reqwest::Url;
@@ -26,28 +26,6 @@ use crate::rates::{Rates, RatesOptions};
 const PREFIX: &str = "GATEWAY_";
 /// Names the file.
 const CONFIG: &str = "GATEWAY_CONFIG";
-
-/// Everything that is wrong, by key.
-#[derive(Debug, Default)]
-pub struct Problems(Vec<String>);
-
-impl fmt::Display for Problems {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0
-            .iter()
-            .try_for_each(|problem| writeln!(f, "  {problem}"))
-    }
-}
-
-impl Problems {
-    fn one(problem: impl Into<String>) -> Self {
-        Self(vec![problem.into()])
-    }
-
-    fn add(&mut self, key: impl fmt::Display, problem: impl fmt::Display) {
-        self.0.push(format!("{key}: {problem}"));
-    }
-}
 
 /// The keys as they are written.
 #[derive(Debug, Deserialize)]
@@ -137,10 +115,9 @@ fn watch_days() -> u32 {
 pub fn load(
     file: Option<&Path>,
     variables: impl Iterator<Item = (String, String)>,
-) -> Result<Config, Problems> {
+) -> anyhow::Result<Config> {
     let text = match file {
-        Some(path) => std::fs::read_to_string(path)
-            .map_err(|error| Problems::one(format!("{}: {error}", path.display())))?,
+        Some(path) => std::fs::read_to_string(path).with_context(|| path.display().to_string())?,
         None => String::new(),
     };
     parse(&text, variables)
@@ -153,10 +130,10 @@ pub fn load(
 pub fn parse(
     text: &str,
     variables: impl Iterator<Item = (String, String)>,
-) -> Result<Config, Problems> {
+) -> anyhow::Result<Config> {
     let table: Table = text
         .parse()
-        .map_err(|error: toml::de::Error| Problems::one(syntax(text, &error)))?;
+        .map_err(|error: toml::de::Error| anyhow!(syntax(text, &error)))?;
     let mut root = Value::Table(table);
     for (name, value) in variables {
         if name == CONFIG {
@@ -165,14 +142,14 @@ pub fn parse(
         if let Some(path) = name.strip_prefix(PREFIX) {
             let path = path.to_ascii_lowercase();
             let steps: Vec<&str> = path.split("__").collect();
-            set(&mut root, &steps, &value)
-                .map_err(|error| Problems::one(format!("{name}: {error}")))?;
+            set(&mut root, &steps, &value).map_err(|error| anyhow!("{name}: {error}"))?;
         }
     }
     read_files(&mut root)?;
     let config: Config = serde_path_to_error::deserialize(root)
-        .map_err(|error| Problems::one(format!("{}: {}", error.path(), error.inner().message())))?;
-    config.check()?;
+        .map_err(|error| anyhow!("{}: {}", error.path(), error.inner().message()))?;
+    let problems = config.problems();
+    ensure!(problems.is_empty(), problems.join("\n  "));
     Ok(config)
 }
 
@@ -236,7 +213,7 @@ fn set(at: &mut Value, steps: &[&str], text: &str) -> Result<(), &'static str> {
 }
 
 /// Replaces each key `…_file` by the content of the file, without the line's end.
-fn read_files(at: &mut Value) -> Result<(), Problems> {
+fn read_files(at: &mut Value) -> anyhow::Result<()> {
     match at {
         Value::Array(elements) => elements.iter_mut().try_for_each(read_files),
         Value::Table(table) => {
@@ -245,13 +222,12 @@ fn read_files(at: &mut Value) -> Result<(), Problems> {
                 if let Some(key) = name.strip_suffix("_file")
                     && let Some(Value::String(path)) = table.get(&name)
                 {
-                    if table.contains_key(key) {
-                        return Err(Problems::one(format!(
-                            "{name}: {key} is set as well; keep one"
-                        )));
-                    }
-                    let text = std::fs::read_to_string(path)
-                        .map_err(|error| Problems::one(format!("{name}: {path}: {error}")))?;
+                    ensure!(
+                        !table.contains_key(key),
+                        "{name}: {key} is set as well; keep one"
+                    );
+                    let text =
+                        std::fs::read_to_string(path).with_context(|| format!("{name}: {path}"))?;
                     table.insert(key.to_owned(), Value::String(text.trim_end().to_owned()));
                     table.remove(&name);
                 }
@@ -267,47 +243,40 @@ fn read_files(at: &mut Value) -> Result<(), Problems> {
 const MIN_SECRET_CHARS: usize = 32;
 
 impl Config {
-    fn check(&self) -> Result<(), Problems> {
-        let mut problems = Problems::default();
+    /// Everything that is wrong, by key.
+    fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
         let secret = self.api_secret.expose_secret().chars().count();
         if secret < MIN_SECRET_CHARS {
-            problems.add(
-                "api_secret",
-                format!("it has {secret} characters; draw {MIN_SECRET_CHARS} or more"),
-            );
+            problems.push(format!(
+                "api_secret: it has {secret} characters; draw {MIN_SECRET_CHARS} or more"
+            ));
         }
         if self.api_key.trim().is_empty() {
-            problems.add("api_key", "it must not be empty");
+            problems.push("api_key: it must not be empty".to_owned());
         }
         if !(1..=1440).contains(&self.invoice_minutes) {
-            problems.add("invoice_minutes", "it is 1 to 1440");
+            problems.push("invoice_minutes: it is 1 to 1440".to_owned());
         }
         let options = self.options();
         let symbols = options.coins.iter().map(|coin| coin.symbol.as_str());
-        if let Err(error) = Rates::new(self.prices.clone(), symbols, self.local_currency) {
-            problems.0.push(error.to_string());
-        }
+        let rates = Rates::new(self.prices.clone(), symbols, self.local_currency);
+        problems.extend(rates.err().map(|error| error.to_string()));
         if self.chain.is_empty() {
-            problems.add(
-                "chain",
-                "there is none: name a chain with its node and your public key",
-            );
+            let none = "chain: there is none: name a chain with its node and your public key";
+            problems.push(none.to_owned());
         }
         let mut names = BTreeSet::new();
         for (index, chain) in self.chain.iter().enumerate() {
             let at = format!("chain[{index}] ({})", chain.name.as_str());
             if !names.insert(chain.name) {
-                problems.add(&at, "this chain is there twice");
+                problems.push(format!("{at}: this chain is there twice"));
             }
             for (name, problem) in chain.problems(self.network) {
-                problems.add(format!("{at}.{name}"), problem);
+                problems.push(format!("{at}.{name}: {problem}"));
             }
         }
-        if problems.0.is_empty() {
-            Ok(())
-        } else {
-            Err(problems)
-        }
+        problems
     }
 
     /// The database, with its password.

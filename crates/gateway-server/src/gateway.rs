@@ -55,6 +55,30 @@ pub struct Options {
     pub max_unpaid_invoices: u32,
 }
 
+impl Options {
+    /// Fifteen minutes for an invoice, two for a quote, a week of watching, eight tries of a callback; US dollars, no URLs
+    /// and no limits.
+    pub fn new(network: Network, api_key: &str, api_secret: &str, coins: Vec<Coin>) -> Self {
+        Self {
+            network,
+            api_key: api_key.to_owned(),
+            api_secret: api_secret.into(),
+            public_url: String::new(),
+            merchant_website: String::new(),
+            callback_url: None,
+            callback_tries: 8,
+            coins,
+            local_currency: Currency::USD,
+            invoice_lifetime: SignedDuration::from_mins(15),
+            quote_lifetime: SignedDuration::from_mins(2),
+            confirmations: Confirmations::default(),
+            watch_after_expiry: SignedDuration::from_hours(7 * 24),
+            requests_per_second: 0,
+            max_unpaid_invoices: u32::MAX,
+        }
+    }
+}
+
 /// Draws ids. The sandbox draws them from a seed.
 pub trait Random: core::fmt::Debug + Send + Sync {
     /// 32 bytes that no caller can guess; `label` and `index` name the draw.

@@ -24,8 +24,6 @@ pub mod commands;
 pub mod config;
 pub mod confirmations;
 pub mod database;
-#[cfg(test)]
-mod fixtures;
 mod gateway;
 pub mod hosted;
 pub mod invoice;

@@ -79,7 +79,7 @@ async fn main() -> ExitCode {
         Ok(config) => config,
         Err(problems) => {
             let name = arguments.config.display();
-            eprint!("florin-gateway: {name} and the environment cannot be used:\n{problems}");
+            eprintln!("florin-gateway: {name} and the environment cannot be used:\n  {problems:#}");
             return ExitCode::from(2);
         }
     };

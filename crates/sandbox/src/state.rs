@@ -15,6 +15,7 @@ use florin_gateway::{CallbackTry, Clock, Event, Gateway, Observer, Options, Part
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::{Mutex, MutexGuard};
 use reqwest::Url;
+use secrecy::ExposeSecret as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -141,22 +142,16 @@ impl Sandbox {
             let parsed: Result<Url, _> = url.parse();
             parsed.with_context(|| format!("the callback URL {url:?} is no URL"))
         });
+        let (key, secret) = (&settings.api_key, settings.api_secret.expose_secret());
         let options = Options {
-            network: Network::Test,
-            api_key: settings.api_key.clone(),
-            api_secret: settings.api_secret.clone(),
             public_url,
             merchant_website: MERCHANT_WEBSITE.to_owned(),
             callback_url: callback_url.transpose()?,
-            callback_tries: 8,
-            coins,
             local_currency: settings.local_currency.0,
             invoice_lifetime: SignedDuration::from_mins(INVOICE_MINUTES),
             quote_lifetime: SignedDuration::from_secs(QUOTE_SECONDS),
             confirmations: Confirmations::always(REQUIRED_CONFIRMATIONS),
-            watch_after_expiry: SignedDuration::from_hours(7 * 24),
-            requests_per_second: 0,
-            max_unpaid_invoices: u32::MAX,
+            ..Options::new(Network::Test, key, secret, coins)
         };
         let sandbox = Self {
             gateway: Arc::new(Gateway::new(options, parts)),

@@ -62,7 +62,7 @@ impl Chains {
         );
         let toml = secrets.gateway_toml(ports, &database, &chains);
         let config = florin_gateway::config::parse(&toml, std::iter::empty());
-        config.map_err(|problems| anyhow::anyhow!("{problems}"))
+        config
     }
 }
 

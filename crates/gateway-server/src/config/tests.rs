@@ -18,7 +18,7 @@ fn problems(text: &str, variables: &[(&str, &str)]) -> String {
     });
     match parse(text, variables) {
         Ok(_) => String::new(),
-        Err(problems) => problems.to_string(),
+        Err(problems) => format!("{problems:#}"),
     }
 }
 

@@ -12,7 +12,7 @@ use florin_gateway::coin::Coin;
 use florin_gateway::confirmations::{Confirmations, Step};
 use florin_gateway::database::Database;
 use florin_gateway::{Gateway, LookError, Options, Parts};
-use florin_money::{Asset, Currency};
+use florin_money::Asset;
 use jiff::SignedDuration;
 use parking_lot::Mutex;
 use sqlx::{AnyConnection, Connection as _, Executor as _};
@@ -77,21 +77,10 @@ fn options() -> Options {
     let steps = [(0, 1), (100, 3), (1_000, 6)].map(step);
     let coins = [Asset::ETH, Asset::USDTERC20].map(|it| Coin::listed(it, Network::Regtest));
     Options {
-        network: Network::Regtest,
-        api_key: KEY.to_owned(),
-        api_secret: SECRET.into(),
-        public_url: String::new(),
-        merchant_website: String::new(),
-        callback_url: None,
-        callback_tries: 1,
-        coins: coins.into(),
-        local_currency: Currency::USD,
         invoice_lifetime: SignedDuration::from_secs(LIFETIME_SECONDS),
-        quote_lifetime: SignedDuration::from_secs(120),
         confirmations: Confirmations::always(1).with(CHAIN, steps.into()),
         watch_after_expiry: SignedDuration::from_hours(1),
-        requests_per_second: 0,
-        max_unpaid_invoices: u32::MAX,
+        ..Options::new(Network::Regtest, KEY, SECRET, coins.into())
     }
 }
 
