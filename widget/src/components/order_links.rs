@@ -198,7 +198,6 @@ pub(crate) fn Transaction() -> impl IntoView {
                             id="copy-transaction"
                             place=".hash"
                             value=hash
-                            text=i18n.text("copy")
                             label=i18n.text("copy_transaction")
                         />
                         <ExplorerLink url=url />

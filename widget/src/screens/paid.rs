@@ -21,13 +21,21 @@ pub(super) fn Paid() -> impl IntoView {
         checkout.load_receipt(false);
     }
     let store = [("store", order.store.name.as_str())];
+    let is_named = Memo::new(move |_| {
+        checkout.order.with(|order| {
+            order
+                .as_ref()
+                .is_some_and(|order| order.refund_address.is_some())
+        })
+    });
     let excess = excess(i18n, &order).map(|excess| {
+        let hint = i18n.text_with("refund_hint", &store);
         view! {
             <div class="box" part="box">
                 <Sentence key="overpaid">
                     <Ltr text=excess />
                 </Sentence>
-                <p>{i18n.text_with("refund_hint", &store)}</p>
+                {move || (!is_named.get()).then(|| view! { <p>{hint.clone()}</p> })}
                 <OrderReference order=&order />
                 <HelpLink class="plain" part="button plain" />
             </div>
@@ -76,7 +84,9 @@ pub(super) fn Paid() -> impl IntoView {
                     let look = if is_reverted.get() { Look::Secondary } else { Look::Primary };
                     view! { <ReturnLink look=look /> }
                 }} {move || (!is_reverted.get()).then(|| view! { <PrintButton /> })}
-                <NewPurchaseButton look=Look::Plain />
+                {move || {
+                    (!is_reverted.get()).then(|| view! { <NewPurchaseButton look=Look::Plain /> })
+                }}
             </div>
             <OrderDetails />
             {asks_for_email

@@ -117,7 +117,7 @@ pub(super) fn Underpaid() -> impl IntoView {
     let is_over = Memo::new(move |_| checkout.seconds_left.get() == 0);
     let time_left = move || {
         if is_over.get() {
-            view! { <p class="quiet">{i18n.text("no_hurry")}</p> }.into_any()
+            view! { <p>{i18n.text("no_hurry")}</p> }.into_any()
         } else {
             view! { <Countdown /> }.into_any()
         }

@@ -144,6 +144,7 @@ fn EmailField(email: Email, label: &'static str, button: AnyView) -> impl IntoVi
                     type="email"
                     id="email"
                     autocomplete="email"
+                    placeholder="name@example.com"
                     maxlength="254"
                     dir="ltr"
                     aria-describedby="email-wrong"
