@@ -61,8 +61,7 @@ impl Chains {
             database.display()
         );
         let toml = secrets.gateway_toml(ports, &database, &chains);
-        let config = florin_gateway::config::parse(&toml, std::iter::empty());
-        config
+        florin_gateway::config::parse(&toml, std::iter::empty())
     }
 }
 
