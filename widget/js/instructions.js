@@ -147,12 +147,11 @@ export const createInstructions = (words, locale, base) => {
     const isPar = Number(payment.rate) === 1 && payment.rateCurrency === payment.currency;
     const [price, rate] = isPar ? [] : [money(payment.price, payment.currency), money(payment.rate, payment.rateCurrency)];
     const names = { asset, network };
-    // A phone's wallets are apps: they are the first way to pay, and those of wallets.js follow. Elsewhere the code is.
-    const isPhone = matchMedia('(pointer: coarse)').matches;
-    const look = isPhone ? 'primary' : 'secondary';
     // From within a frame only the whole page may open another program.
-    const opener = opensWallet(payment) && h('a', { class: look + ' wallet', part: 'button ' + look, href: uri, target: '_top', 'data-testid': 'wallet-link' }, text(isRest ? 'open_wallet_rest' : 'open_wallet'));
+    const opener = opensWallet(payment) && h('a', { class: 'primary wallet', part: 'button primary', href: uri, target: '_top', 'data-testid': 'wallet-link' }, text(isRest ? 'open_wallet_rest' : 'open_wallet'));
     const copy = createCopyButton(words, { id: 'copy-address', place: '.address', value: address, face: text('copy_on', names) });
+    // A phone's wallets are apps: they are the first way to pay, and those of wallets.js follow.
+    const isPhone = matchMedia('(pointer: coarse)').matches;
     const list = h('div', { class: 'wallet-list' });
     const line = h('div', { class: 'line' }, !isPhone && opener, copy);
     const wallets = h('div', { class: 'wallets', 'data-testid': 'wallets' }, isPhone && list);

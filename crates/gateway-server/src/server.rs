@@ -304,21 +304,28 @@ async fn metrics(State(admin): State<Arc<Admin>>) -> Result<String, StatusCode> 
     let unclaimed = gateway.database().count_unclaimed().await.map_err(failed)?;
     for (name, kind, value) in [
         (
-            "invoices_completed_total",
+            "florin_gateway_invoices_completed_total",
             "counter",
             count(&counts.completed),
         ),
-        ("invoices_failed_total", "counter", count(&counts.failed)),
-        ("callbacks_total", "counter", count(&counts.callbacks)),
         (
-            "callback_failures_total",
+            "florin_gateway_invoices_failed_total",
+            "counter",
+            count(&counts.failed),
+        ),
+        (
+            "florin_gateway_callbacks_total",
+            "counter",
+            count(&counts.callbacks),
+        ),
+        (
+            "florin_gateway_callback_failures_total",
             "counter",
             count(&counts.callback_failures),
         ),
-        ("invoices", "gauge", invoices),
-        ("unclaimed_addresses", "gauge", unclaimed),
+        ("florin_gateway_invoices", "gauge", invoices),
+        ("florin_gateway_unclaimed_addresses", "gauge", unclaimed),
     ] {
-        let name = format!("florin_gateway_{name}");
         let _infallible = writeln!(text, "# TYPE {name} {kind}\n{name} {value}");
     }
     let _infallible = writeln!(text, "# TYPE florin_gateway_price_up gauge");

@@ -56,11 +56,15 @@ export const createWords = (file, own) => {
     }
     return words;
   };
+  const first = Promise.all([load(''), load('.list')]);
   return {
-    first: async () => Object.assign(...await Promise.all([load(''), load('.list')])),
+    first: async () => Object.assign(...await first),
     payment: async () => {
       const words = await load('.payment');
-      for (const key of Object.keys(unknown).filter((key) => !key.startsWith('wallet_'))) leave(key, 'there is no such text');
+      // The page announces them: they may come before the others.
+      first.then(() => {
+        for (const key of Object.keys(unknown).filter((key) => !key.startsWith('wallet_'))) leave(key, 'there is no such text');
+      }, () => {});
       return words;
     },
     wallets: () => load('.wallets'),

@@ -35,12 +35,14 @@ pub(super) fn Paid() -> impl IntoView {
                 <Sentence key="overpaid">
                     <Ltr text=excess />
                 </Sentence>
+                <AskForRefundAddress />
                 {move || (!is_named.get()).then(|| view! { <p>{hint.clone()}</p> })}
                 <OrderReference order=&order />
                 <HelpLink class="plain" part="button plain" />
             </div>
         }
     });
+    let asks_below = excess.is_none();
     let test = format!("status-{}", <&str>::from(order.status));
     let thanks = i18n.text_with("thanks", &store);
     let is_reverted = Memo::new(move |_| {
@@ -78,7 +80,7 @@ pub(super) fn Paid() -> impl IntoView {
             {move || (!is_reverted.get()).then(|| view! { <p>{thanks.clone()}</p> })}
             {excess}
             <WhatNext />
-            <AskForRefundAddress />
+            {asks_below.then(|| view! { <AskForRefundAddress /> })}
             <div class="actions">
                 {move || {
                     let look = if is_reverted.get() { Look::Secondary } else { Look::Primary };

@@ -118,19 +118,6 @@ fn a_word_that_is_not_on_its_list_is_refused() {
 }
 
 #[test]
-fn texts_are_read_without_what_a_browser_obeys() {
-    let mut json = with(order(), &json!({ "attempt": attempt() }));
-    json["title"] = "E\u{202e}kooB\n 0".into();
-    json["store"]["name"] = "Shop\u{2066}\u{7f}".into();
-    let warning = json!({ "kind": "other", "text": "Send\u{0} only\u{202d} BTC." });
-    json["attempt"]["warnings"] = json!([warning]);
-    let read: OrderView = read(&json).unwrap();
-    assert_eq!(read.title, "EkooB 0");
-    assert_eq!(read.store.name, "Shop");
-    assert_eq!(read.attempt.unwrap().warnings[0].text, "Send only BTC.");
-}
-
-#[test]
 fn a_refusal_is_on_the_wire_with_its_code() {
     for code in ErrorCode::ALL {
         let json = json!({ "error": {
