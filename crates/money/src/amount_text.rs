@@ -111,9 +111,36 @@ pub fn trimmed(amount: &str) -> String {
     }
 }
 
+/// With at least as many decimals as `other`, so that the two compare at sight: `0.00020000` for `0.0002` beside `0.00030973`.
+pub fn padded(mut amount: String, other: &str) -> String {
+    let decimals = |text: &str| {
+        text.split_once('.')
+            .map_or(0, |(_, decimals)| decimals.len())
+    };
+    let missing = decimals(other).saturating_sub(decimals(&amount));
+    if missing > 0 && !amount.contains('.') {
+        amount.push('.');
+    }
+    amount.extend(core::iter::repeat_n('0', missing));
+    amount
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_has_the_decimals_of_the_whole() {
+        for (part, whole, shown) in [
+            ("0.0002", "0.00030973", "0.00020000"),
+            ("6.25", "12.50", "6.25"),
+            ("6", "12.50", "6.00"),
+            ("6.125", "12.50", "6.125"),
+            ("6", "12", "6"),
+        ] {
+            assert_eq!(padded(part.to_owned(), whole), shown);
+        }
+    }
 
     #[track_caller]
     fn refused(text: &str) -> &'static str {

@@ -30,7 +30,7 @@ mod schema;
 
 #[cfg(feature = "arithmetic")]
 pub use amount::{Amount, AmountError, Rounding};
-pub use amount_text::{AmountText, InvalidAmount, trimmed};
+pub use amount_text::{AmountText, InvalidAmount, padded, trimmed};
 pub use asset::{Asset, CryptoCode, InvalidCryptoCode};
 pub use currency::{Currency, ISO_4217_DATE, InvalidCurrency};
 pub use network::Network;

@@ -17,7 +17,7 @@ use crate::format::networks::coin_name;
 use crate::i18n::{I18n, use_i18n};
 use crate::screens::receipt::AskForEmail;
 use crate::state::use_checkout;
-use florin_money::trimmed;
+use florin_money::{padded, trimmed};
 
 #[component]
 pub(super) fn Paying() -> impl IntoView {
@@ -161,9 +161,9 @@ pub(super) fn Underpaid() -> impl IntoView {
 fn Part() -> impl IntoView {
     let (checkout, i18n) = (use_checkout(), use_i18n());
     let part = checkout.follow(|_, attempt| {
-        let amount = attempt.amount_in_crypto.as_str();
+        let amount = trimmed(attempt.amount_in_crypto.as_str());
         let received = trimmed(attempt.received_in_crypto.as_str());
-        [with_decimals_of(amount, received), amount.to_owned()]
+        [padded(received, &amount), amount]
     });
     let asset = checkout.follow(|_, attempt| attempt.asset.clone());
     move || {
@@ -178,20 +178,6 @@ fn Part() -> impl IntoView {
             <p>{i18n.text("send_rest")}</p>
         }
     }
-}
-
-/// `received` with at least as many decimals as `amount` has, so that the two compare at sight.
-fn with_decimals_of(amount: &str, mut received: String) -> String {
-    let decimals = |text: &str| {
-        text.split_once('.')
-            .map_or(0, |(_, decimals)| decimals.len())
-    };
-    let missing = decimals(amount).saturating_sub(decimals(&received));
-    if missing > 0 && !received.contains('.') {
-        received.push('.');
-    }
-    received.extend(std::iter::repeat_n('0', missing));
-    received
 }
 
 /// What the framed page may do: run its program, keep its own storage, send its forms, open a wallet or an explorer. It
